@@ -1,19 +1,37 @@
 import { defineConfig } from 'vitest/config'
 import type { Plugin } from 'vitest/config'
 import { compileTexts, textsModule } from './bin/explain-texts.js'
-import { compileWat } from './bin/wat.js'
+import { compileWasm } from './bin/wasm.js'
 import SlowestFirst from './test/runner/sequencer.ts'
+import { randomFrom } from './test/support/random.ts'
 
 // what tests write as configurations is trusted whatever the shell's umask; workers have it from here
 process.umask(0o022)
 
+// what chance is made of in a campaign, which prints it at its end
+const seed = (process.env['CAMPAIGN_SEED'] ??= new Date().toISOString().slice(0, 19))
+
 /** Folders whose tests need real servers; all others run without any. */
 const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults', 'test/repairs']
 
-/** The same as esbuild's in bin/wat.js. */
-const wat: Plugin = {
-  name: 'wat',
-  load: async (id) => (id.endsWith('.wat') ? `export default Uint8Array.of(${String(await compileWat(id))})` : null),
+/** Loading a command for the first time takes seconds on a busy machine. */
+const unitTimeoutMs = 30_000
+
+/**
+ * Tests that must have all modules to themselves: they take the time, or all patterns, when these load, or no secret may
+ * be known yet.
+ */
+const isolated = ['test/checks/**/*.test.ts', 'test/patterns/**/*.test.ts', 'test/core/own.test.ts']
+
+/** Tests with servers that count what their process has open. */
+const countingOwn = ['test/adapters/no-peer.test.ts', 'test/adapters/redis-{cluster,sentinel}.test.ts']
+
+const inFolders = (folders: readonly string[]): string[] => folders.map((folder) => `${folder}/**/*.test.ts`)
+
+/** The same as esbuild's in bin/wasm.js. */
+const wasm: Plugin = {
+  name: 'wasm',
+  load: async (id) => (id.endsWith('.as') ? `export default Uint8Array.of(${String(await compileWasm(id))})` : null),
 }
 
 /** The same as esbuild's in bin/explain-texts.js. */
@@ -26,46 +44,62 @@ export default defineConfig({
   test: {
     // tests with servers mostly wait, so three at a time fit on two cores
     maxWorkers: 3,
-    sequence: { sequencer: SlowestFirst },
+    sequence: { sequencer: SlowestFirst, seed: Math.floor(randomFrom(seed)() * 2 ** 31) },
     reporters: ['default', './test/runner/summary.ts'],
     projects: [
       {
-        plugins: [wat, explainTexts],
+        plugins: [wasm, explainTexts],
         test: {
           name: 'unit',
-          // loading a command for the first time takes seconds on a busy machine
-          testTimeout: 30_000,
+          // what one file has loaded, the next one has too: loading takes half of the time
+          isolate: false,
+          testTimeout: unitTimeoutMs,
           include: ['test/**/*.test.ts'],
-          exclude: [...withServers, 'test/campaign', 'test/house'].map((folder) => `${folder}/**`),
+          exclude: [...inFolders([...withServers, 'test/campaign', 'test/house']), ...isolated],
         },
       },
-      { test: { name: 'house', include: ['test/house/**/*.test.ts'] } },
       {
-        plugins: [wat, explainTexts],
+        plugins: [wasm, explainTexts],
+        test: { name: 'isolated', testTimeout: unitTimeoutMs, include: isolated },
+      },
+      { test: { name: 'house', include: inFolders(['test/house']) } },
+      ...[
+        { name: 'servers', isolate: false, include: inFolders(withServers), exclude: countingOwn },
+        { name: 'servers-alone', isolate: true, include: countingOwn },
+      ].map((files) => ({
+        plugins: [wasm, explainTexts],
         test: {
-          name: 'servers',
-          include: withServers.map((folder) => `${folder}/**/*.test.ts`),
+          ...files,
           globalSetup: ['test/servers/global-setup.ts'],
+          setupFiles: ['test/servers/ready.ts'],
+          // a row that shares the processor with four others takes the time of all five
+          maxConcurrency: 2,
           testTimeout: 60_000,
           hookTimeout: 180_000,
         },
-      },
+      })),
       {
-        // some hours, by chance: `npm run campaign`
-        plugins: [wat, explainTexts],
+        // an hour, of what takes many: `npm run campaign`
+        plugins: [wasm, explainTexts],
         test: {
           name: 'campaign',
           // every instant in every way
           include: [
             'test/campaign/**/*.test.ts',
             'test/repairs/**/{killed,broken,faults,back-and-forth,messages,everything,fields}*.test.ts',
+            'test/repairs/**/{no-boot,layouts,set-env,service}.test.ts',
+            'test/faults/old-broker.test.ts',
+            'test/hostile/checks.test.ts',
             'test/repairs/foreign/*.test.ts',
             'test/adapters/**/kill.test.ts',
             'test/patterns/*.test.ts',
             'test/core/redaction/growth.test.ts',
           ],
           env: { TESTOPS_ADMIN_CAMPAIGN: '1' },
+          runner: './test/campaign/runner.ts',
+          sequence: { shuffle: { files: false, tests: true } },
           globalSetup: ['test/servers/global-setup.ts'],
+          setupFiles: ['test/servers/ready.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,
           fileParallelism: false,

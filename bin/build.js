@@ -2,7 +2,7 @@
 // need is in it too, but runs only when such a command needs it. The lab's own programs are beside it, and oclif's
 // manifest is above.
 import { existsSync, renameSync, rmSync } from 'node:fs'
-import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import Module, { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ import { Plugin } from '@oclif/core'
 import { explainTexts } from './explain-texts.js'
 import { restore } from './packed.js'
 import { bundledPackages, library, noticesOf, sbomOf } from './third-party.js'
-import { wat } from './wat.js'
+import { wasm } from './wasm.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const output = join(root, 'dist')
@@ -64,7 +64,9 @@ const patches = [
       ["const semver = require('semver');", ''],
       [
         '!semver.satisfies(process.versions.node, pjson.engines.node)',
-        '(([major, minor], [least, leastMinor]) => major < least || (major === least && minor < leastMinor))(...[process.versions.node, pjson.engines.node].map((it) => it.match(/\\d+/g).map(Number)))',
+        '(([major, minor], [least, leastMinor]) => major < least || (major === least && minor < ' +
+          'leastMinor))(...[process.versions.node, pjson.engines.node].map((it) => ' +
+          'it.match(/\\d+/g).map(Number)))',
       ],
     ],
   },
@@ -100,15 +102,25 @@ const common = {
   minifyWhitespace: true,
   legalComments: 'none',
   external: ['testcontainers', 'pg-native', 'typescript', 'tsx', 'ts-node'],
-  plugins: [patched, wat, explainTexts],
+  plugins: [patched, wasm, explainTexts],
   // its main module is UMD, whose inner require() esbuild does not see
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   metafile: true,
   logLevel: 'warning',
 }
+/** Bundles, and writes from here: esbuild's own process may still write after this one has ended, and cleaned up. */
+async function bundled(options) {
+  const { outputFiles, ...result } = await build({ ...options, write: false })
+  for (const { path, contents } of outputFiles) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, contents)
+  }
+  return result
+}
+
 // loads while esbuild works
 void library()
-const { metafile: ofMain } = await build({
+const { metafile: ofMain } = await bundled({
   ...common,
   entryPoints: ['src/main.ts'],
   outfile: join(next, 'main.cjs'),
@@ -141,7 +153,7 @@ const programs = [
   'src/lab/reverse-proxy/main.ts',
   'src/lab/external-system/main.ts',
 ]
-const { metafile: ofPrograms } = await build({
+const { metafile: ofPrograms } = await bundled({
   ...common,
   entryPoints: programs.map((path) => ({ in: path, out: relative('src', path).replace(/\.ts$/, '') })),
   outdir: next,
@@ -152,7 +164,7 @@ const { metafile: ofPrograms } = await build({
   },
 })
 // bin/load.cjs uses this to judge kept compiled code before it loads that
-await build({
+await bundled({
   ...common,
   entryPoints: ['src/adapters/trust/index.ts'],
   outfile: join(next, 'trust.cjs'),

@@ -17,7 +17,9 @@ const paint =
 
 const scenes = [
   {
-    say: 'The service is killed while it migrates its database, and started again: it waits for a lock that nobody holds any more.',
+    say:
+      'The service is killed while it migrates its database, and started again: it waits for a lock that nobody ' +
+      'holds any more.',
     faults: ['stuck-lock'],
     exitCode: 1,
     rootCauses: ['database/changelog-lock'],
@@ -35,7 +37,9 @@ const scenes = [
     rootCauses: ['broker/queues-durable'],
   },
   {
-    say: 'Two at once: users signed in while a clock was wrong, and an integration points to a host that has no address.',
+    say:
+      'Two at once: users signed in while a clock was wrong, and an integration points to a host that has no ' +
+      'address.',
     faults: ['stale-sessions', 'unknown-host'],
     exitCode: 1,
     rootCauses: ['sessions/clock', 'integrations/reachable'],
@@ -88,7 +92,10 @@ async function play({ say: story, faults, exitCode, rootCauses }, number) {
   const { output } = await run(['doctor', '-d', 'lab', '--json'], { quiet: true })
   const said = parse(output)
   if (seen !== exitCode || said.join() !== rootCauses.join()) {
-    return `doctor ended with ${seen} and named ${said.join(', ') || 'nothing'}; expected ${exitCode} and ${rootCauses.join(', ') || 'nothing'}`
+    return (
+      `doctor ended with ${seen} and named ${said.join(', ') || 'nothing'}; expected ${exitCode} and ` +
+      `${rootCauses.join(', ') || 'nothing'}`
+    )
   }
   if (interrupted) return 'interrupted'
   return (await type('lab', 'mend')) === 0 ? null : 'lab mend failed'
@@ -133,6 +140,7 @@ if (interrupted) {
   process.exitCode = 1
 } else {
   say(
-    `${scenes.length} scenes in ${seconds} s, each diagnosed as it should be. Try your own: testops-admin lab up; testops-admin lab faults`,
+    `${scenes.length} scenes in ${seconds} s, each diagnosed as it should be. ` +
+      'Try your own: testops-admin lab up; testops-admin lab faults',
   )
 }

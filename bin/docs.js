@@ -11,7 +11,8 @@ const commands = Object.values(JSON.parse(read('oclif.manifest.json')).commands)
   .filter(({ hidden }) => !hidden)
   .sort((a, b) => a.id.localeCompare(b.id, 'en'))
 const schemas = readdirSync(at('src/output/schemas')).sort()
-const sample = `\`\`\`text\n$ testops-admin doctor\n${read('test/output/golden/doctor-stuck-lock.txt').trimEnd()}\n\`\`\``
+const report = read('test/output/golden/doctor-stuck-lock.txt').trimEnd()
+const sample = `\`\`\`text\n$ testops-admin doctor\n${report}\n\`\`\``
 const texts = { ...generatedTables(commands, JSON.parse(read('bench/results.json')), schemas), sample }
 
 const pages = readdirSync(at('docs'), { recursive: true })

@@ -101,7 +101,8 @@ function textOf(kind, id, { remedies, ...rest }) {
 }
 
 const misnamed =
-  'is no entry: there are checks/AREA/NAME.yaml, faults/ID.yaml, signatures/ID.yaml and terms/ID.yaml, with words in lower case joined by -'
+  'is no entry: there are checks/AREA/NAME.yaml, faults/ID.yaml, signatures/ID.yaml and terms/ID.yaml, with ' +
+  'words in lower case joined by -'
 
 /** Returns what a file's path stands for; null if nothing. A language would come before the last part of its name. */
 function nameIn(path) {

@@ -29,7 +29,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   else if (step === 'restore') restore()
   else {
     console.error(
-      'The registry would list what is in the bundle as dependencies. Publish what was packed: npm pack && npm publish ./testops-admin-VERSION.tgz',
+      'The registry would list what is in the bundle as dependencies. Publish what was packed: npm pack && npm ' +
+        'publish ./testops-admin-VERSION.tgz',
     )
     process.exitCode = 1
   }

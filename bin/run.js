@@ -18,7 +18,12 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
   else process.env.PATH = absolute
   const { load } = require('./load.cjs')
   const command = words.some((word) => word === '--help' || word === '-h') ? 'help' : words[0]
-  const { main, keep } = load(fileURLToPath(new URL('../dist/main.cjs', import.meta.url)), command ?? 'help')
+  const thread = require('./thread.cjs').threadFor(command, words)
+  const { main, keep, offerThread } = load(
+    fileURLToPath(new URL('../dist/main.cjs', import.meta.url)),
+    command ?? 'help',
+  )
+  offerThread(thread)
   await main()
   if ([0, 1, 2, 3].includes(process.exitCode ?? 0)) keep()
   // waits until the reader has taken what is printed, as long as that takes

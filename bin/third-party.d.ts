@@ -19,4 +19,7 @@ interface Metafile {
 
 export function bundledPackages(root: string, metafiles: readonly Metafile[]): BundledPackage[]
 export function noticesOf(packages: readonly BundledPackage[], own: string): string
-export function sbomOf(packages: readonly BundledPackage[], own: { name: string; version: string; license: string; description?: string }): Promise<string>
+export function sbomOf(
+  packages: readonly BundledPackage[],
+  own: { name: string; version: string; license: string; description?: string },
+): Promise<string>

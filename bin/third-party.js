@@ -102,7 +102,8 @@ function reviewedText(root, place, id) {
   const known = reviewed[id]
   if (!known)
     throw new Error(
-      `${id} is in the bundle without the text of its licence: look where it stands, and add it to \`reviewed\` in bin/licences.js`,
+      `${id} is in the bundle without the text of its licence: look where it stands, and add it to ` +
+        `\`reviewed\` in bin/licences.js`,
     )
   const whole = textOf(join(known.package ? join(root, 'node_modules', known.package) : place, known.file))
   const at = known.from ? whole.search(known.from) : 0
@@ -191,5 +192,6 @@ export async function library() {
 function serialOf(content) {
   const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex')
   const variant = ((parseInt(hex[16], 16) & 3) | 8).toString(16)
-  return `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  const last = `${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${last}`
 }

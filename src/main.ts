@@ -2,18 +2,16 @@ import { fileURLToPath } from 'node:url'
 import { Config, loadHelpClass } from '@oclif/core'
 import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
-import { failureOf, isOutput } from './cli/failure.ts'
-import { guardStream } from './cli/guard-stream.ts'
-import { jsonText, wantsJson } from './cli/json.ts'
+import { failureOf, inOwnWords, isOutput } from './cli/failure.ts'
+import { guardStream, jsonText, print, tellLine, wantsJson } from './cli/write.ts'
 import { screenOf } from './cli/screen.ts'
-import { inOwnWords } from './cli/usage-error.ts'
-import { print, tellLine } from './cli/write.ts'
 import { commands } from './commands/index.ts'
 import { AdminError, codeOf } from './core/error.ts'
 import { errorText, stackText } from './output/error-text.ts'
 import { typed } from './core/typed.ts'
 
 export { commands }
+export { offerThread } from './logs/scan/spare-thread.ts'
 
 const program = 'testops-admin'
 
@@ -25,7 +23,7 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
     process.once('uncaughtException', reject)
     process.once('unhandledRejection', reject)
     // otherwise Node would exit silently, with a code of its own
-    process.once('beforeExit', () => reject(new Error('the command waits for something that will never come')))
+    process.once('beforeExit', () => reject(new Error('the program stopped before the command had finished')))
   })
   const broken = new Set<NodeJS.WritableStream>()
   for (const stream of [process.stdout, process.stderr]) {

@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { fromYAMLFilePath } from 'prh'
+import { isJoined } from './joined.js'
 
 const words = fromYAMLFilePath(fileURLToPath(new URL('words.yaml', import.meta.url)))
 
 /**
- * Strings hold no turn of phrase of words.yaml, as documents do not (.textlintrc.json). One word alone is a name. A value
- * in a template counts as a word.
+ * Strings hold no turn of phrase of words.yaml, as documents do not (.textlintrc.json). One word alone is a name. What
+ * a long line is broken into is one string.
  */
 export const plainWords = {
   meta: {
@@ -20,12 +21,26 @@ export const plainWords = {
         context.report({ node, messageId: 'turn', data: { found: matches[0], expected } })
     }
     return {
-      Literal(node) {
-        if (typeof node.value === 'string') judge(node, node.value)
+      'Literal, TemplateLiteral'(node) {
+        if (!isJoined(node.parent)) judge(node, textOf(node))
       },
-      TemplateLiteral(node) {
-        judge(node, node.quasis.map(({ value }) => value.cooked ?? '').join('it'))
+      BinaryExpression(node) {
+        if (isJoined(node) && !isJoined(node.parent)) judge(node, textOf(node))
       },
     }
   },
+}
+
+/** A value counts as a word. */
+function textOf(node) {
+  switch (node.type) {
+    case 'Literal':
+      return typeof node.value === 'string' ? node.value : 'it'
+    case 'TemplateLiteral':
+      return node.quasis.map(({ value }) => value.cooked ?? '').join('it')
+    case 'BinaryExpression':
+      return node.operator === '+' ? textOf(node.left) + textOf(node.right) : 'it'
+    default:
+      return 'it'
+  }
 }

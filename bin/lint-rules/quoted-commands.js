@@ -1,4 +1,5 @@
 import ts from 'typescript'
+import { isJoined } from './joined.js'
 
 /**
  * Checks that text printed for copying into a shell has no unquoted value (`src/core/shell-command.ts`).
@@ -13,11 +14,14 @@ export const quotedCommands = {
     schema: [{ type: 'object', properties: { looks: { type: 'boolean' } }, additionalProperties: false }],
     messages: {
       unquoted:
-        'This is printed to be copied: make it with `command`, `sentence` or `typed` of core/shell-command.ts, which quote its values.',
+        'This is printed to be copied: make it with `command`, `sentence` or `typed` of core/shell-command.ts, ' +
+        'which quote its values.',
       looksLikeCommand:
-        'This looks like a command with an unquoted value: tag it with `command` (a part of a sentence: insert a `command`).',
+        'This looks like a command with an unquoted value: tag it with `command` (a part of a sentence: insert ' +
+        'a `command`).',
       withinQuotes:
-        'A value within quotes is quoted twice, and so not at all: let the tag make the whole word, or a quoted one of its own.',
+        'A value within quotes is quoted twice, and so not at all: let the tag make the whole word, or a ' +
+        'quoted one of its own.',
       cast: 'Only core/shell-command.ts says that a string can be pasted.',
     },
   },
@@ -63,12 +67,36 @@ function textOf({ quasis }) {
 }
 
 /** Programs that an operator types; of English words among them, only those that begin no sentence of ours. */
-const programs =
-  /(?:^\s*|`|: (?=testops-admin ))(?:(?:sudo (?:-\w+ )*)?(?:testops-admin|kubectl|oc|helm (?:get|history|list|repo|rollback|search|show|status|template|upgrade(?! s))|docker|docker-compose|podman|podman-compose|psql|pg_\w+|rabbitmq[\w-]*|redis-cli|curl|openssl|grep|sed|tail|less|cat|ls|rm|mv|cp|ln|df|du|wc|ss|ps|systemctl|systemd-\w+|journalctl|timedatectl|getent|dig|nslookup|ping|git|chmod|chown|mkdir|printf|echo|tar|unzip|gunzip|zstd|xz|bunzip2|umask|ssh|scp|uname|jcmd|jstack|mount|npm|kill|sleep|unset|export|command)\s[^`]*\0|--?[a-z][a-z-]*[ ][^`]*\0|(?<=`)--?[a-z][a-z-]*=[^`]*\0)/
+const programNames = [
+  'testops-admin|kubectl|oc|helm (?:get|history|list|repo|rollback|search|show|status|template|upgrade(?! s))',
+  String.raw`docker|docker-compose|podman|podman-compose|psql|pg_\w+|rabbitmq[\w-]*|redis-cli|curl|openssl`,
+  String.raw`grep|sed|tail|less|cat|ls|rm|mv|cp|ln|df|du|wc|ss|ps|systemctl|systemd-\w+|journalctl|timedatectl`,
+  'getent|dig|nslookup|ping|git|chmod|chown|mkdir|printf|echo|tar|unzip|gunzip|zstd|xz|bunzip2|umask|ssh|scp|uname',
+  'jcmd|jstack|mount|npm|kill|sleep|unset|export|command',
+].join('|')
+const toValue = '[^`]*\\0'
+const programs = new RegExp(
+  '(?:^\\s*|`|: (?=testops-admin ))(?:' +
+    [
+      String.raw`(?:sudo (?:-\w+ )*)?(?:${programNames})\s${toValue}`,
+      `--?[a-z][a-z-]*[ ]${toValue}`,
+      '(?<=`)--?[a-z][a-z-]*=' + toValue,
+    ].join('|') +
+    ')',
+)
 
-function isMessage({ parent }) {
+/** True for a message, and for what goes on with a text that begins before it. */
+function isMessage(node) {
+  const { parent } = node
+  if (isJoined(parent)) return parent.right === node || isMessage(parent)
   const isOf = (name) => parent.callee?.type === 'Identifier' && parent.callee.name === name
   return parent.type === 'NewExpression' && isOf('AdminError')
+}
+
+/** True for a text of the program, even if a long line is broken into pieces. */
+function isProgramText(node) {
+  if (isJoined(node)) return isProgramText(node.left) && isProgramText(node.right)
+  return node.type === 'Literal' && typeof node.value === 'string'
 }
 
 /**
@@ -113,7 +141,7 @@ function flowOf(context) {
   const report = (node) => context.report({ node, messageId: 'unquoted' })
 
   function inspect(node, target) {
-    if (!target || !mentions(target)) return
+    if (!target || !mentions(target) || (isJoined(node) && isProgramText(node))) return
     switch (node.type) {
       case 'TSAsExpression':
       case 'TSSatisfiesExpression':

@@ -1,5 +1,8 @@
 import { AdminError, isForbidden } from '../core/error.ts'
+import { command } from '../core/shell-command.ts'
 import type { ApiSource } from '../core/sources.ts'
+import { endingIn, masked } from '../domain/last-words.ts'
+import { tolerant } from '../domain/wanted.ts'
 import type { Workshop } from './handler.ts'
 
 /** How long a running service is tried when this machine has no way to it */
@@ -46,11 +49,32 @@ export function unseenWatch(patienceMs: number, stands: string): (answer: boolea
 }
 
 function notSeen(stands: string, error: AdminError): AdminError {
-  const again = 'resume with --relay, or on a machine that reaches the cluster'
+  const again = 'resume the run with --relay, or on a machine that can reach the cluster'
   return new AdminError(
     error.code,
-    `${stands}; cannot tell whether it answers: ${error.message}`,
+    `${stands}, but this machine cannot tell whether the service answers: ${error.message}`,
     [again, ...error.suggestions],
     { cause: error, obstacle: error.obstacle },
+  )
+}
+
+/** The error, with the last lines that the service printed if it ended instead of starting. */
+export async function withLastWords(error: AdminError, { open }: Workshop): Promise<AdminError> {
+  const service = await tolerant(open.service())
+  const instances = service === null ? [] : ((await tolerant(service.health()))?.instances ?? [])
+  const ended = instances.find((it) => it.ended !== null && (!it.isUp || it.isReady === false))
+  const words = service && ended ? await tolerant(service.lastWords(ended.name)) : null
+  const environment = words && service ? await tolerant(service.environment()) : null
+  const ending = words ? endingIn(words.text, (line) => masked(line, environment)) : null
+  if (!words || !ending) return error
+  return new AdminError(
+    error.code,
+    `${error.message}; the service last printed: ${ending.lines.join(' / ')}`,
+    [
+      words.command,
+      ...(ending.reason ? [command`testops-admin explain ${ending.reason.explain}`] : []),
+      ...error.suggestions,
+    ],
+    { cause: error },
   )
 }

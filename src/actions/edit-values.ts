@@ -43,7 +43,7 @@ function refuseIfChanged({ file, edits }: ActionOf<'edit-values'>, compared: Com
   const what = edits.map(({ path }) => path.join('.')).join(', ')
   throw new AdminError(
     'REFUSED',
-    `somebody else has changed ${what} in ${file}: neither the old nor the new value is there`,
+    `somebody else has changed ${what} in ${file}: the file has neither the old value nor the one that this run sets`,
     ['testops-admin history -d {deployment}'],
   )
 }

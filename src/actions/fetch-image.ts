@@ -11,7 +11,10 @@ export const fetchImage: ActionHandler<'fetch-image'> = {
   async perform(action, { control, patienceMs: timeoutMs, signal, progress, moving, failpoint }) {
     const service = await control.service()
     if (!service.fetchImage)
-      throw new AdminError('NOT_CONFIGURED', `this deployment has no container engine to fetch image ${action.image}`)
+      throw new AdminError(
+        'NOT_CONFIGURED',
+        `cannot fetch image ${action.image}: this deployment has no container engine`,
+      )
     progress(`fetching ${action.image}`)
     await service.fetchImage(wantedBy(action), { timeoutMs, signal, moving })
     await failpoint('fetched')

@@ -1,11 +1,11 @@
 import type { ActionKind, ActionOf, Definitions } from '../core/action.ts'
-import type { ControlName, Controls } from '../core/controls.ts'
+import type { ControlName, Controls, Moving } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
-import type { Moving } from '../core/moving.ts'
-import type { TreeAccount } from '../core/repair-document.ts'
+import { AdminError } from '../core/error.ts'
+import type { TreeAccount } from '../core/repair.ts'
 import type { Secret } from '../core/secret.ts'
-import type { SourceName, Sources } from '../core/sources.ts'
 import type { Suggestion } from '../core/shell-command.ts'
+import type { SourceName, Sources } from '../core/sources.ts'
 
 /** What an action works with: the deployment's parts, opened on first use. */
 export interface Workshop {
@@ -18,7 +18,7 @@ export interface Workshop {
   patienceMs: number
   /** Shows what the step waits for */
   progress: (message: string) => void
-  /** Repeats a text in the final report: 'all messages back, contents compared' */
+  /** Repeats a text in the final report: '12 messages moved back, with the same contents' */
   result: (text: string) => void
   /** Shows the progress of long work; may be called often */
   moving: (amount: Moving) => void
@@ -105,4 +105,27 @@ export interface ActionHandler<K extends ActionKind> {
   account?(action: ActionOf<K>, notes: readonly string[]): TreeAccount
   /** Why the repair failed although all its steps are over; null: it did not */
   shortfall?(action: ActionOf<K>, notes: readonly string[]): Shortfall | null
+}
+
+/**
+ * True if the platform still counts this program as the owner of fields that it wrote, as after a kill. The owner of
+ * the workload could not set them then.
+ */
+export async function ownsFields(workshop: Pick<Workshop, 'control'>): Promise<boolean> {
+  try {
+    return (await (await workshop.control.service()).ownsFields?.()) ?? false
+  } catch (error) {
+    // a program that can write nothing owns no fields
+    if (error instanceof AdminError && ['NOT_CONFIGURED', 'UNAVAILABLE'].includes(error.code)) return false
+    throw error
+  }
+}
+
+/** Releases the fields that the platform still counts as this program's; harmless if there are none. */
+export async function giveUpFields(workshop: Pick<Workshop, 'control'>): Promise<void> {
+  try {
+    await (await workshop.control.service()).giveUpFields?.()
+  } catch (error) {
+    if (!(error instanceof AdminError && ['NOT_CONFIGURED', 'UNAVAILABLE'].includes(error.code))) throw error
+  }
 }

@@ -15,7 +15,7 @@ export const insertLockRow: ActionHandler<'insert-lock-row'> = {
       const table = `${action.schema}.${action.table ?? changelogLock.table}`
       throw new AdminError(
         'REFUSED',
-        `${table} at ${action.database} has a new row with id ${changelogLock.rowId} since the plan was made`,
+        `${table} at ${action.database} got a new row with id ${changelogLock.rowId} after the plan was made`,
         ['testops-admin unlock-changelog -d {deployment} --dry-run'],
       )
     }

@@ -82,10 +82,11 @@ export function changedHands(
   now: ChangelogLockRow | null,
 ): AdminError {
   const seen = showRow({ id: changelogLock.rowId, ...row })
-  const found = now === null ? 'there is no such row' : showRow(now)
+  const found = now === null ? 'missing' : showRow(now)
   return new AdminError(
     'REFUSED',
-    `the lock in ${schema}.${table} at ${database} has changed hands: seen ${seen}, now ${found}`,
+    `the lock in ${schema}.${table} at ${database} has changed since the plan was made: it was ${seen} and is ` +
+      `now ${found}`,
     [
       'testops-admin doctor -d {deployment} --only database/changelog-lock',
       'testops-admin unlock-changelog -d {deployment} --dry-run',

@@ -63,9 +63,11 @@ async function refuseIfRunning({ open }: Workshop): Promise<void> {
     throw service
   }
   if ((await service.status()).state !== 'running') return
-  throw new AdminError('REFUSED', 'cannot restore the lock while the service runs: it may be working under that lock', [
-    '{stop}',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    'cannot restore the change-log lock while the service runs, because the service may be using the lock',
+    ['{stop}'],
+  )
 }
 
 async function judged(action: Release, row: ChangelogLockRow, workshop: Workshop): Promise<LockHolding> {
@@ -88,9 +90,10 @@ async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, work
     if (!mayEnd(holding, action.lacks ?? []) || performance.now() > end)
       throw holding.holder === 'live' ? lives(holding) : unproven(holding)
     if (workshop.signal.aborted)
-      throw new AdminError('INTERRUPTED', 'interrupted while waiting for the holder of the lock to end')
+      throw new AdminError('INTERRUPTED', 'interrupted while waiting for the holder of the lock to finish')
     workshop.progress(
-      `waiting until the holder of the lock has ended: ${holding.holder === 'live' ? holding.who : holding.why.join('; ')}`,
+      'waiting for the holder of the lock to finish: ' +
+        (holding.holder === 'live' ? holding.who : holding.why.join('; ')),
     )
     await sleep(pollMs, undefined, { signal: workshop.signal }).catch(() => undefined)
   }
@@ -116,7 +119,7 @@ function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>, accepted: rea
 
 function lives({ who }: Extract<LockHolding, { holder: 'live' }>): AdminError {
   return new AdminError('REFUSED', `the holder of the lock is alive: ${who}`, [
-    'wait until it has ended',
+    'wait until the holder has finished',
     'testops-admin unlock-changelog -d {deployment} --dry-run',
   ])
 }

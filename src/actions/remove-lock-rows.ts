@@ -21,7 +21,8 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
     const changed = (await others(action, workshop)).filter(({ id }) => action.rows.some((seen) => seen.id === id))
     if (changed.length > 0)
       workshop.result(
-        `rows in ${nameOf(action)} have changed since the plan was made, so they stay: ${changed.map(showRow).join(', ')}`,
+        `these rows of ${nameOf(action)} have changed since the plan was made and were not removed: ` +
+          `${changed.map(showRow).join(', ')}`,
       )
   },
   async undo(action, workshop) {
@@ -32,7 +33,8 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
     )
     if (taken.length > 0)
       workshop.result(
-        `${nameOf(action)} now has other rows under the removed ids. They stay: ${taken.map(showRow).join(', ')}`,
+        `${nameOf(action)} now has other rows with the ids of the removed rows. Undo does not overwrite these ` +
+          `new rows: ${taken.map(showRow).join(', ')}`,
       )
   },
 }

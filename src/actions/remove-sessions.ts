@@ -3,7 +3,7 @@ import { counted } from '../core/format.ts'
 import { wanted } from '../domain/wanted.ts'
 import type { ActionOf } from '../core/action.ts'
 import { AdminError } from '../core/error.ts'
-import type { Removal, SessionsControl } from '../core/sessions-control.ts'
+import type { Removal, SessionsControl } from '../core/controls.ts'
 import type { SessionSelection } from '../core/sources.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
 
@@ -62,7 +62,7 @@ async function controlOf({ store }: Remove, { control }: Workshop): Promise<Sess
   if (lasting(found.target) === lasting(store)) return found
   throw new AdminError(
     'REFUSED',
-    `the sessions were counted at ${store}, but the deployment's store is now ${found.target}`,
+    `the plan counted the sessions at ${store}, but the session store is now ${found.target}`,
   )
 }
 
@@ -71,8 +71,8 @@ function lasting(target: string): string {
 }
 
 function said({ counted: count, removed, notFlushed }: Removal): string[] {
-  const why = notFlushed === null ? [] : [`removed the sessions one by one: ${notFlushed}`]
+  const why = notFlushed === null ? [] : [`removed the sessions one by one, because ${notFlushed}`]
   if (removed === null) return [`emptied the database: ${counted(count, 'session')}`]
   const ended = count > removed ? `; ${counted(count - removed, 'other')} had already ended` : ''
-  return [...why, `removed ${counted(removed, 'session')}${ended}; all counted sessions are gone`]
+  return [...why, `removed ${counted(removed, 'session')}${ended}; all sessions found before the removal are gone`]
 }

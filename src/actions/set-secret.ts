@@ -1,6 +1,6 @@
 import type { ActionOf } from '../core/action.ts'
 import { AdminError } from '../core/error.ts'
-import { fingerprint } from '../core/fingerprint.ts'
+import { fingerprint } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import { typed } from '../core/typed.ts'
 import { unread } from './set-setting.ts'
@@ -60,7 +60,7 @@ async function wanted({ name, salt, to, file }: Change, { open, given }: Worksho
   if (told === null) {
     throw new AdminError(
       'REFUSED',
-      `the value of ${name} came from standard input and is not kept. This run cannot be resumed, but it can be undone`,
+      `the value of ${name} came from standard input and was not saved. This run can be undone, but not resumed`,
       ['testops-admin history -d {deployment}'],
     )
   }
@@ -87,11 +87,9 @@ async function formerOf(change: Change, workshop: Workshop): Promise<string | nu
   if (from === null) return null
   const kept = await workshop.journal.kept(fileOf(change))
   if (kept !== null && fingerprint(kept, salt) === from) return kept
-  throw new AdminError(
-    'REFUSED',
-    `the former value of ${name} is kept only on the machine that began this run, not on this one`,
-    ['testops-admin history -d {deployment}'],
-  )
+  throw new AdminError('REFUSED', `only the machine that started this run has the former value of ${name}`, [
+    'testops-admin history -d {deployment}',
+  ])
 }
 
 async function write(
@@ -110,8 +108,9 @@ function changed({ name }: Change): AdminError {
 }
 
 function unkept({ name }: Change): AdminError {
-  return new AdminError('UNAVAILABLE', `cannot keep the former value of ${name}, and undo needs it`, [
-    'free space on the disk of the state folder, or make the folder writable. Then resume: the run resumes only from that folder',
+  return new AdminError('UNAVAILABLE', `cannot save the former value of ${name}, which undo would need`, [
+    'free up space on the disk that holds the state folder, or make the folder writable. Then resume the run ' +
+      'with the same state folder',
   ])
 }
 

@@ -3,7 +3,7 @@ import { Secret } from '../core/secret.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { Compared, Traces } from '../core/controls.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
-import { giveUpFields, ownsFields } from './owned-fields.ts'
+import { giveUpFields, ownsFields } from './handler.ts'
 
 type Change = Omit<ActionOf<'set-setting'>, 'kind'>
 
@@ -39,7 +39,8 @@ async function write({ name, from, to }: Change, { control }: Workshop, traces: 
 export function unread(name: string): AdminError {
   return new AdminError(
     'FAILED',
-    `${name} was written, but the service's settings do not show it: it is also set elsewhere`,
+    `${name} was written, but the service's settings do not show the new value, because ${name} is also set ` +
+      'somewhere else',
     ['{settings}', 'testops-admin history -d {deployment}'],
   )
 }
@@ -47,10 +48,10 @@ export function unread(name: string): AdminError {
 /** Throws REFUSED if the setting has neither its former nor its new value. */
 function refuseIfChanged({ name, from }: Pick<Change, 'name' | 'from'>, compared: Compared): void {
   if (compared === 'set') return
-  const expected = from === null ? 'unset' : from
   throw new AdminError(
     'REFUSED',
-    `${name} is no longer ${expected} in the service's settings: somebody else has changed it`,
+    `somebody else has changed ${name} in the service's settings: ` +
+      `${from === null ? 'it was not set before, but is now' : `it is no longer ${from}`}`,
     ['testops-admin doctor -d {deployment} --only broker'],
   )
 }

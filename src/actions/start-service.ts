@@ -5,13 +5,12 @@ import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { Lack } from '../core/sources.ts'
-import { answerOf, answers, unseenWatch } from './answers.ts'
+import { answerOf, answers, unseenWatch, withLastWords } from './answers.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
-import { withLastWords } from './last-words.ts'
 import { hasDatabase, rowOf } from './lock-row.ts'
-import { ownsFields } from './owned-fields.ts'
-import type { Binding } from '../core/topology.ts'
-import { bindingsNoted } from '../core/queue-notes.ts'
+import { ownsFields } from './handler.ts'
+import type { Binding } from '../core/broker-control.ts'
+import { bindingsNoted } from '../core/notes.ts'
 import { deleteLeft } from './queues/delete-held.ts'
 import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
@@ -60,7 +59,8 @@ export const startService: ActionHandler<'start-service'> = {
         isTold = (await tolerant(areFree(action, workshop))) === false
         if (isTold)
           progress(
-            'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; resume waits again',
+            'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; to wait ' +
+              'again, run `testops-admin resume`',
           )
       }
       if (answer === true && (await areFree(action, workshop))) {
@@ -72,7 +72,7 @@ export const startService: ActionHandler<'start-service'> = {
       refuseUnseen(answer)
       const { state, detail } = await (await workshop.open.service()).status()
       if (state !== 'running')
-        throw await withLastWords(notUp(`the service started and then ended: ${detail}`), workshop)
+        throw await withLastWords(notUp(`the service started but did not stay up: ${detail}`), workshop)
       if (performance.now() > end) throw notUpYet(timeoutMs, answer === true)
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
@@ -108,7 +108,7 @@ async function bindAgain(action: ActionOf<'start-service'>, workshop: Workshop):
   if (left.length > 0 && signal.aborted)
     throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to declare its queues')
   for (const { source, destination } of left)
-    result(`cannot bind ${destination} to exchange ${source} again: one of the two is missing`)
+    result(`cannot restore the binding from exchange ${source} to ${destination}: one of them is missing`)
 }
 
 /** True if all bindings exist; one whose ends are missing counts as not bound. */
@@ -148,7 +148,7 @@ function notAsDeclared(lacks: readonly Lack[]): AdminError {
   const proof = [...new Set(lacks.flatMap((it) => it.proof))]
   return new AdminError(
     'FAILED',
-    `the service answers, but differs from its declaration: ${lacks
+    `the service answers, but does not run with the image or settings that it should have: ${lacks
       .map(({ message }) => message)
       .slice(0, 3)
       .join('; ')}`,
@@ -168,10 +168,10 @@ async function areFree({ locks = [] }: ActionOf<'start-service'>, workshop: Work
 
 /** The error for a service that is not up yet; it may still come, and a resumed run waits again. */
 function notUpYet(waitedMs: number, isUp: boolean): AdminError {
-  const what = isUp ? 'answers, but its change-log lock has not been free' : 'runs, but has not answered'
+  const what = isUp ? 'answers, but its change-log lock is still held' : 'is running, but has not answered'
   return new AdminError(
     'TIMED_OUT',
-    `the service ${what} for ${Math.round(waitedMs / 1000)} s: it may still be migrating`,
+    `the service ${what} after ${Math.round(waitedMs / 1000)} s: it may still be migrating`,
     ['{logs}', 'testops-admin doctor -d {deployment}'],
   )
 }

@@ -1,7 +1,7 @@
 import type { ActionHandler } from './handler.ts'
-import { ownsFields } from './owned-fields.ts'
+import { ownsFields } from './handler.ts'
 import { bringBackGone } from './queues/gone.ts'
-import { refuseVanished } from './queues/vanished.ts'
+import { refuseVanished } from './queues/queues.ts'
 
 export const stopService: ActionHandler<'stop-service'> = {
   failpoints: ['stopped'],
@@ -15,12 +15,12 @@ export const stopService: ActionHandler<'stop-service'> = {
     await (await control.service()).tryStop?.()
   },
   async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint, journal }) {
-    progress('waiting until the service and its processes are gone')
+    progress('waiting for the service and its processes to stop')
     await (await control.service()).stop({
       timeoutMs,
       signal,
       note: async (text) => journal.note(text),
-      tell: (state) => progress(`waiting until the service is gone: ${state}`),
+      tell: (state) => progress(`waiting for the service to stop: ${state}`),
     })
     await failpoint('stopped')
   },

@@ -15,7 +15,7 @@ export function reasonOf(
 ): string {
   const { location } = headers
   if (status >= 300 && status < 400 && location !== undefined)
-    return `HTTP ${status}, to ${hide(location.split('?')[0] ?? '')}`
+    return `HTTP ${status}, redirect to ${hide(location.split('?')[0] ?? '')}`
   const value = jsonOf({ text })
   const said = value === undefined ? saidByPage(text) : saidByJson(value)
   return `HTTP ${status}${said === '' ? '' : `, '${clipped(hide(said.slice(0, looked)))}'`}`

@@ -2,8 +2,7 @@ import { connect } from 'node:net'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import type { HostPort, Reach } from '../core/endpoint.ts'
-import { tlsFailure } from './tls-failure.ts'
-import { namesOfMisnamed } from './certificate-names.ts'
+import { namesOfMisnamed, tlsFailure } from './tls.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
@@ -65,7 +64,8 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   if (unverified.has(code)) {
     const next = outdated.has(code)
       ? command`${nested(openssl(peer))} </dev/null | openssl x509 -noout -dates`
-      : command`${nested(openssl(peer))} -showcerts </dev/null   # save its authority's certificate, and name it as ca: FILE`
+      : command`${nested(openssl(peer))} -showcerts </dev/null   # save the certificate of the certificate authority in
+        a file, and set \`ca\` to this file`
     return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, 'tls', [next])
   }
   switch (code) {
@@ -108,11 +108,14 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
 /** Returns the error for a certificate of another name, which no certificate authority repairs. */
 function misnamed(names: readonly string[], cause: unknown, peer: Peer): AdminError {
   const { what, host, port, where } = peer
-  const shown = names.slice(0, shownNames).join(', ')
+  const shown = oneLine(names.slice(0, shownNames).join(', '))
   const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
   return new AdminError(
     'UNREACHABLE',
-    `the certificate of ${what} at ${where} is for ${shown === '' ? 'no name at all' : oneLine(shown)}${more}, not for ${host}: use one of its names in the address`,
+    `the certificate of ${what} at ${where} is not for ${host}, ` +
+      (shown === ''
+        ? 'and contains no name at all'
+        : `but for ${shown}${more}: use ${names.length === 1 ? 'that name' : 'one of those names'} in the address`),
     [command`${nested(openssl(peer))} </dev/null | openssl x509 -noout -subject -ext subjectAltName`],
     { cause, obstacle: { kind: 'misnamed', host, port, names } },
   )
@@ -121,7 +124,17 @@ function misnamed(names: readonly string[], cause: unknown, peer: Peer): AdminEr
 const shownNames = 5
 
 function openssl({ starttls, host, port }: Peer): ShellCommand {
-  return command`openssl s_client ${nested(starttls ? command`-starttls ${starttls} ` : '')}-connect ${hostPort(host, port)}`
+  return command`openssl s_client ${nested(starttls ? command`-starttls ${starttls} ` : '')}-connect
+    ${hostPort(host, port)}`
+}
+
+/** Returns what makes errors caused by `thrown`, with the peer's suggestions unless it is given others. */
+export function errorsOf(
+  thrown: unknown,
+  peer: Peer,
+): (code: AdminError['code'], message: string, suggestions?: readonly Suggestion[]) => AdminError {
+  return (code, message, suggestions = peer.suggestions) =>
+    new AdminError(code, message, suggestions, { cause: thrown })
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Agent, RequestOptions } from 'node:http'
-import type { request as requestOf } from 'node:http'
+import type { Agent, RequestOptions, request as requestOf } from 'node:http'
 import { env } from 'node:process'
 import { getProxyForUrl } from 'proxy-from-env'
 import type { HostPort } from '../core/endpoint.ts'
@@ -7,8 +6,8 @@ import { AdminError } from '../core/error.ts'
 import { isLoopback } from '../core/host.ts'
 import { hostPort } from './failure.ts'
 import type { Peer } from './failure.ts'
-import { tlsOptions } from './tls-options.ts'
-import type { TlsOptions, Trust } from './tls-options.ts'
+import { tlsOptions } from './tls.ts'
+import type { TlsOptions, Trust } from './tls.ts'
 
 /** How requests to one server travel. */
 export interface Route {
@@ -58,7 +57,7 @@ export function proxyOf(url: URL): URL | null {
 
 /** Returns the error for a proxy that refuses a request. The server behind it has not answered. */
 export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer): AdminError {
-  const why = status === 407 ? '407: it wants a user and a password' : status
+  const why = status === 407 ? '407: it requires a user name and a password' : status
   return new AdminError(
     'UNREACHABLE',
     `the proxy ${hostPort(host, port)} refuses to connect to ${hostPort(peer.host, peer.port)} (HTTP ${why})`,
@@ -67,7 +66,7 @@ export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer):
   )
 }
 
-const lookUp = 'env | cut -d= -f1 | grep -i proxy   # the variables that name it'
+const lookUp = 'env | cut -d= -f1 | grep -i proxy   # lists the variables that set the proxy'
 
 /** Returns the proxy that the environment names; '' if none. Without a scheme it is an http proxy, as for curl. */
 export function proxyFor(url: URL): string {
@@ -103,10 +102,10 @@ export function parseProxy(named: string): URL {
   throw new AdminError(
     'CONFIGURATION',
     isHttp
-      ? 'the proxy address in the environment has a stray % in its user or password. Write it as %25'
+      ? 'the proxy address in the environment has a stray % in the user name or password. Write this % as %25'
       : proxy && /^\w+:$/.test(proxy.protocol)
-        ? `the environment names a ${proxy.protocol.slice(0, -1)} proxy: only http and https proxies can be used`
-        : 'the environment names a proxy that is not a valid address',
+        ? `the environment sets a ${proxy.protocol.slice(0, -1)} proxy, but only http and https proxies are supported`
+        : 'the environment sets a proxy with an invalid address',
     [lookUp],
   )
 }

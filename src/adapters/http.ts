@@ -1,16 +1,64 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Reach } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
-import { hostPort, peerFailure, systemCode, withDeadline } from './failure.ts'
-import type { Peer } from './failure.ts'
-import { certificateWanted, isHandshakeFailure } from './tls-failure.ts'
-import { bare, openRoute, portOf, proxyRefusal } from './http-route.ts'
-import type { Route } from './http-route.ts'
-import { sendHttp } from './http-send.ts'
-import type { Held, Sending } from './http-send.ts'
 import type { Suggestion } from '../core/shell-command.ts'
+import type { Peer } from './failure.ts'
+import { hostPort, peerFailure, systemCode, withDeadline } from './failure.ts'
+import type { Route } from './http-route.ts'
+import { bare, openRoute, portOf, proxyRefusal } from './http-route.ts'
+import { certificateWanted, isHandshakeFailure } from './tls.ts'
+
+/** The request under way, to abort it directly; a signal would take as long as several requests. */
+export interface Held {
+  request: ClientRequest | null
+}
+
+interface Sending {
+  /** Path below the base address, with its query */
+  path: string
+  options: RequestOptions
+  body?: string | undefined
+  /** True if it may be sent again when a kept connection turns out to be closed */
+  repeatable: boolean
+  /** Sees the request before it is sent; may end the wait with an error */
+  watch?: (request: ClientRequest, fail: (error: Error) => void) => void
+  /** Returns the error to throw for one of the connection */
+  failure?: (error: Error) => Error
+}
+
+/**
+ * Sends one request along a route and returns its answer, of any status, as soon as its head is there. The one rule for
+ * retries: a server may close a kept connection just as it is used again. Throws what the connection fails with.
+ */
+export async function sendHttp(
+  { request, agent }: Pick<Route, 'request' | 'agent'>,
+  base: URL,
+  sending: Sending,
+  held: Held,
+): Promise<IncomingMessage> {
+  const { path, options, body, repeatable, watch, failure = (error) => error } = sending
+  try {
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(base, {
+        agent,
+        ...options,
+        path: `${base.pathname.replace(/(?<!\/)\/+$/, '')}${path}`,
+        headers: { host: base.host, accept: 'application/json', 'user-agent': 'testops-admin', ...options.headers },
+      })
+      held.request = sent
+      watch?.(sent, reject)
+      sent.on('response', resolve)
+      sent.on('error', (error) => reject(failure(error)))
+      sent.end(body)
+    })
+  } catch (error) {
+    const again = held.request?.reusedSocket === true && repeatable && systemCode(error) === 'ECONNRESET'
+    if (again) return sendHttp({ request, agent }, base, sending, held)
+    throw error
+  }
+}
 
 interface HttpRequest {
   method?: 'GET' | 'POST'
@@ -38,7 +86,7 @@ export interface HttpClient {
   close: () => Promise<void>
 }
 
-export interface HttpOptions {
+interface HttpOptions {
   /** the peer's name in error messages */
   what: string
   /** without credentials; may have a path and a trailing slash */
@@ -219,7 +267,7 @@ async function readBody(body: AsyncIterable<unknown>, maxBytes: number, peer: Pe
       if (length > maxBytes) {
         throw new AdminError(
           'UNEXPECTED_ANSWER',
-          `${peer.what} at ${peer.where} answers with more than ${maxBytes} bytes`,
+          `the answer from ${peer.what} at ${peer.where} is too large: more than ${maxBytes} bytes`,
           peer.suggestions,
         )
       }
@@ -229,7 +277,7 @@ async function readBody(body: AsyncIterable<unknown>, maxBytes: number, peer: Pe
     if (error instanceof AdminError) throw error
     throw new AdminError(
       'UNEXPECTED_ANSWER',
-      `the answer of ${peer.what} at ${peer.where} was cut off after ${length} bytes`,
+      `the answer from ${peer.what} at ${peer.where} was cut off after ${length} bytes`,
       peer.suggestions,
       { cause: error },
     )
@@ -243,7 +291,7 @@ function httpFailure(error: unknown, peer: Peer): AdminError {
     new AdminError('UNEXPECTED_ANSWER', message, peer.suggestions, { cause: error })
   const code = systemCode(error) ?? ''
   if (code === 'HPE_HEADER_OVERFLOW')
-    return fail(`${peer.what} at ${peer.where} answers with more headers than can be read`)
+    return fail(`the headers in the answer from ${peer.what} at ${peer.where} are too long`)
   if (code.startsWith('HPE_')) return fail(`the server at ${hostPort(peer.host, peer.port)} does not speak HTTP`)
   return peerFailure(error, peer)
 }

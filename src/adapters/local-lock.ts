@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import { AdminError, messageOf } from '../core/error.ts'
 import type { Holder, LockOwner, RepairLock } from '../core/lock.ts'
-import { giveBack, holderOf, takeLock } from './lock-file.ts'
-import { makeFolder } from './make-folder.ts'
-import { identify } from './process-identity.ts'
-import type { ProcessIdentity } from './process-identity.ts'
-import { assertOwnFolder } from './trust/folder.ts'
 import { command, nested } from '../core/shell-command.ts'
+import { makeFolder } from './replace-file.ts'
+import type { ProcessIdentity } from './process-identity.ts'
+import { identify } from './process-identity.ts'
+import { assertOwnFolder } from './trust/assert.ts'
+import { takeLock, giveBack, holderOf } from './lock-file.ts'
 
 interface Operator extends ProcessIdentity {
   who: string
@@ -42,7 +42,7 @@ export function localLock(file: string, { who, what }: LockOwner): RepairLock {
         const look = /^(ENOSPC|EDQUOT)/.test(messageOf(error)) ? 'df -h' : 'ls -ld'
         throw new AdminError(
           'UNAVAILABLE',
-          `the lock ${file} cannot be taken: ${messageOf(error)}`,
+          `cannot take the lock ${file}: ${messageOf(error)}`,
           [command`${nested(look)} ${dirname(file)}`],
           { cause: error },
         )

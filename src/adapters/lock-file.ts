@@ -1,7 +1,7 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { codeOf } from '../core/error.ts'
-import { isAlive } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
+import { isAlive } from './process-identity.ts'
 
 const noRoom = ['ENOSPC', 'EDQUOT']
 
@@ -21,10 +21,8 @@ export async function takeLock<T extends ProcessIdentity>(
     for (;;) {
       // a link appears complete or not at all
       if (await succeeds(link(draft, lock), 'EEXIST')) return null
-      const found = await textOf(lock)
-      const holder = await livingHolder<T>(found)
+      const holder = (await holderOf<T>(lock)) ?? (await removeDead(lock, own))
       if (holder) return holder
-      await putAside(lock, found)
     }
   } catch (error) {
     if (evenIfFull && noRoom.includes(codeOf(error) ?? '')) return holderOf<T>(lock)
@@ -44,12 +42,22 @@ export async function holderOf<T extends ProcessIdentity>(lock: string): Promise
   return livingHolder<T>(await textOf(lock))
 }
 
-/** Moves the lock of a dead process away. Restores it if a living process took the lock meanwhile. */
-async function putAside(lock: string, found: string): Promise<void> {
-  const aside = `${lock}.stale.${process.pid}`
-  if (!(await succeeds(rename(lock, aside), 'ENOENT'))) return
-  if ((await textOf(aside)) !== found) await succeeds(link(aside, lock), 'EEXIST')
-  await rm(aside, { force: true })
+/**
+ * Removes the lock of a dead process. One process at a time does: another would remove what a third has taken since it
+ * looked. Returns the process that is at it now, which is about to take the lock, else null.
+ */
+async function removeDead<T extends ProcessIdentity>(lock: string, own: T): Promise<T | null> {
+  const removal = `${lock}.stale`
+  const other = await takeLock(removal, own)
+  if (other) return other
+  try {
+    const found = await contentOf(lock)
+    // what a dead process left stays until it is removed here; where there is nothing, a living one may come at once
+    if (found !== null && (await livingHolder<T>(found)) === null) await rm(lock, { force: true })
+    return null
+  } finally {
+    await giveBack(removal, own)
+  }
 }
 
 async function livingHolder<T extends ProcessIdentity>(text: string): Promise<T | null> {
@@ -72,5 +80,10 @@ async function succeeds(work: Promise<void>, otherwise: string): Promise<boolean
 }
 
 async function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch(() => '')
+  return (await contentOf(file)) ?? ''
+}
+
+/** Returns what is in a file: the empty text if it cannot be read, null if there is none. */
+async function contentOf(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch((error: unknown) => (codeOf(error) === 'ENOENT' ? null : ''))
 }

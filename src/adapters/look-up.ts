@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import dns from 'node:dns'
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
+import { sharedAnswers } from '../core/answers.ts'
 import { isHostName, isLoopback } from '../core/host.ts'
 
 /**
@@ -37,15 +38,12 @@ export function lookUpLikeThis(): void {
   dns.lookup = Object.assign(asking, { __promisify__: own.__promisify__ })
 }
 
-const underWay = new Map<string, Promise<void>>()
+const answers = sharedAnswers({ keep: 'everything', keptMs: knownMs })
 
 /** Waits until Node can look the name up quickly. Throws EAI_AGAIN if no name server answers. */
 async function answered(host: string): Promise<void> {
   if (isIP(host) !== 0 || isLoopback(host) || !isHostName(host)) return
-  const asked =
-    underWay.get(host) ?? askProgram(host).finally(() => setTimeout(() => underWay.delete(host), knownMs).unref())
-  underWay.set(host, asked)
-  return asked
+  return answers.to(host, async () => askProgram(host))
 }
 
 const programs = new Set<ChildProcess>()

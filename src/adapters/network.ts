@@ -1,8 +1,14 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { env } from 'node:process'
 import { AdminError } from '../core/error.ts'
+import { command } from '../core/shell-command.ts'
 import type { NetworkSource } from '../core/sources.ts'
+import { unlessAborted } from '../core/work.ts'
 import { seconds, systemCode } from './failure.ts'
 import { lookUp } from './look-up.ts'
-import { command } from '../core/shell-command.ts'
 
 /** Looks names up as every program on this machine does, hosts file included. Throws TIMED_OUT, UNAVAILABLE. */
 export function networkSource({ timeoutMs }: { timeoutMs: number } = { timeoutMs: 10_000 }): NetworkSource {
@@ -39,4 +45,33 @@ export async function addressesOf(host: string, timeoutMs: number): Promise<stri
   } finally {
     clearTimeout(timer)
   }
+}
+
+/**
+ * True if a host is this machine: its name resolves to addresses of this machine only. False if no name server says so
+ * within `timeoutMs`. Never throws.
+ */
+export async function isThisMachine(host: string, { timeoutMs }: { timeoutMs: number }): Promise<boolean> {
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+  const late = AbortSignal.timeout(timeoutMs)
+  const addresses = await unlessAborted(lookUp(host), late, () => new Error(`no answer about ${host} in time`)).catch(
+    () => [],
+  )
+  return (
+    addresses.length > 0 &&
+    addresses.every(({ address }) => /^127\./.test(address) || address === '::1' || own.includes(address))
+  )
+}
+
+/** True if a program of that name can be run from these folders; by default from those of this process. */
+export async function isOnPath(name: string, path: string = env['PATH'] ?? ''): Promise<boolean> {
+  const found = await Promise.all(
+    path.split(delimiter).map(async (folder) =>
+      access(join(folder, name), constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return found.includes(true)
 }

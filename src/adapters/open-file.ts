@@ -1,6 +1,6 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
@@ -42,4 +42,13 @@ export async function plainFile(path: string, mostBytes: number): Promise<Buffer
   } finally {
     await handle.close()
   }
+}
+
+/** True for a descriptor that this process inherited when it started. */
+export function isHandedOver(path: string): boolean {
+  return /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/.test(path)
+}
+
+export function noRegularFile(code: string): Error {
+  return Object.assign(new Error(`${code}: no regular file`), { code })
 }

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readFile, readlink } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { promisify } from 'node:util'
 
 /** Identifies a process, even after another one gets its number. */
@@ -35,6 +37,65 @@ async function fromPs(pid: number): Promise<string | null> {
     const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)])
     const [, state, started] = /^(\S+)\s+(\S.*)/.exec(stdout.trim()) ?? []
     return !state || state.startsWith('Z') ? null : started!
+  } catch {
+    return null
+  }
+}
+
+/** Returns a process's mark for file names: machine, number, start. Throws if there is no such process. */
+export async function markOf(pid: number): Promise<string> {
+  const identity = await identify(pid)
+  if (identity === null) throw new Error(`no process ${pid}`)
+  return `${await machine()}-${pid}-${short(identity.startTime)}`
+}
+
+/**
+ * Returns true if the process of a mark has ended. Null if `mark` is invalid, or from another machine or container,
+ * whose processes are not visible here.
+ */
+export async function hasEnded(mark: string): Promise<boolean | null> {
+  const [, where, pid, began] = /^([\da-f]{8})-(\d+)-([\da-f]{8})$/.exec(mark) ?? []
+  if (where === undefined || where !== (await machine())) return null
+  const now = await identify(Number(pid))
+  return now === null || short(now.startTime) !== began
+}
+
+/** Identifies this machine or container: containers with the same host name number their processes separately. */
+async function machine(): Promise<string> {
+  return short(`${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => '')}`)
+}
+
+function short(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
+}
+
+/**
+ * Names a process of this machine for others that read it, as in the cluster's objects that it makes. Null if it cannot
+ * be told from others.
+ */
+export async function processName(pid = process.pid): Promise<string | null> {
+  const [world, self] = await Promise.all([worldOfProcesses(), identify(pid)])
+  return world !== null && self !== null ? `${world} ${self.pid} ${self.startTime}` : null
+}
+
+/** True if that process lives; null if it is not of this boot of this machine, or if that cannot be told. */
+export async function livesHere(name: string | undefined): Promise<boolean | null> {
+  const [world, pid, startTime] = name?.split(' ') ?? []
+  if (pid === undefined || startTime === undefined || world !== (await worldOfProcesses())) return null
+  return isAlive({ pid: Number(pid), startTime })
+}
+
+/**
+ * Identifies where a process number means one process alone: this boot of this machine, and its PID namespace. Null if
+ * unknown.
+ */
+async function worldOfProcesses(): Promise<string | null> {
+  try {
+    const [boot, namespace] = await Promise.all([
+      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+      readlink('/proc/self/ns/pid'),
+    ])
+    return `${boot.trim()}/${namespace}`
   } catch {
     return null
   }

@@ -1,10 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
 import { addAbortSignal } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { codeOf, messageOf } from '../core/error.ts'
-import { openUnheld, streamOf } from './open-file.ts'
-import { judgeOpened } from './trust/judge.ts'
+import { AdminError, codeOf, messageOf } from '../core/error.ts'
+import { asPath, command } from '../core/shell-command.ts'
+import { systemCode } from './failure.ts'
 import type { Judgement } from './trust/judge.ts'
+import { judgeOpened } from './trust/judge.ts'
+import { openUnheld, streamOf, isHandedOver, noRegularFile } from './open-file.ts'
 
 /**
  * Reads a file or a pipe, no matter who wrote it; null if it has more than `maxBytes`. Throws system errors, and
@@ -38,7 +40,7 @@ export async function readJudged(
   try {
     const found = await handle.stat()
     if (found.isFIFO() && isHandedOver(path)) return await readUpTo(path, maxBytes)
-    if (!found.isFile()) throw notFile(found.isFIFO() ? 'EPIPE' : found.isDirectory() ? 'EISDIR' : 'ENODEV')
+    if (!found.isFile()) throw noRegularFile(found.isFIFO() ? 'EPIPE' : found.isDirectory() ? 'EISDIR' : 'ENODEV')
     accept(judgeOpened(path, handle.fd))
     return await upTo(handle, maxBytes)
   } finally {
@@ -62,19 +64,10 @@ async function upTo(handle: FileHandle, maxBytes: number): Promise<Buffer | null
   return content.length > maxBytes ? null : content
 }
 
-/** True for a descriptor that this process inherited when it started. */
-function isHandedOver(path: string): boolean {
-  return /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/.test(path)
-}
-
-function notFile(code: string): Error {
-  return Object.assign(new Error(`${code}: no regular file`), { code })
-}
-
 /** Explains to the operator why a file cannot be read. */
 export function whyUnreadable(error: unknown): string {
   const code = codeOf(error)
-  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'ENOENT') return 'the file is missing'
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
   if (code === 'EISDIR') return 'it is a directory'
   if (code === 'EPIPE') return 'it is a pipe, not a file'
@@ -83,4 +76,39 @@ export function whyUnreadable(error: unknown): string {
   if (code === 'ELOOP') return 'its symbolic links form a loop'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8 text'
   return messageOf(error)
+}
+
+export function notFile(file: string): AdminError {
+  return new AdminError('UNAVAILABLE', `the log ${file} is not a file`, [command`ls -ld ${asPath(file)}`])
+}
+
+/** Explains why a log file cannot be read. */
+export function fileFailure(error: unknown, file: string): AdminError {
+  if (error instanceof AdminError) return error
+  const options = { cause: error }
+  switch (systemCode(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new AdminError(
+        'UNAVAILABLE',
+        `the log file ${file} does not exist`,
+        [command`ls -l ${asPath(file)}`],
+        options,
+      )
+    case 'EACCES':
+    case 'EPERM':
+      return new AdminError(
+        'FORBIDDEN',
+        `this user cannot read the log file ${file}`,
+        [command`ls -l ${asPath(file)}`],
+        options,
+      )
+    default:
+      return new AdminError(
+        'UNAVAILABLE',
+        `the log file ${file} cannot be read: ${messageOf(error)}`,
+        [command`ls -l ${asPath(file)}`],
+        options,
+      )
+  }
 }

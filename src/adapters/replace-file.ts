@@ -1,8 +1,9 @@
-import { constants } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { access, open, readFile, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { constants } from 'node:fs'
+import { access, lstat, mkdir, open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
+import { command } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 
 /**
@@ -85,11 +86,12 @@ function nullIfMissing(error: unknown): null {
 function notReplaced(path: string, cause: unknown): AdminError {
   const code = codeOf(cause)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    const why = code === 'EROFS' ? 'its file system is read-only' : 'this user may not write it, or its folder'
+    const why =
+      code === 'EROFS' ? 'its file system is read-only' : 'this user has no permission to write the file or its folder'
     return new AdminError(
       'FORBIDDEN',
       `${path} cannot be changed: ${why}`,
-      [typed(['ls', '-ld', dirname(path), path]), 'run this with sudo'],
+      [typed(['ls', '-ld', dirname(path), path]), 'run the same command with sudo'],
       {
         cause,
       },
@@ -101,4 +103,56 @@ function notReplaced(path: string, cause: unknown): AdminError {
     [typed(['ls', '-ld', dirname(path), path])],
     { cause },
   )
+}
+
+/**
+ * Makes a folder and its missing parents, for this user alone. Returns the topmost that it made; undefined if the
+ * folder exists. Throws system errors. Goes step by step: if nothing can be made at all, as in /proc, Node's
+ * `recursive` never ends.
+ */
+export async function makeFolder(path: string): Promise<string | undefined> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+    return path
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' && (await stat(path)).isDirectory()) return undefined
+    const above = dirname(path)
+    if (codeOf(error) !== 'ENOENT' || above === path) throw error
+    const topmost = await makeFolder(above)
+    // another process may have made it since
+    await mkdir(path, { mode: 0o700 }).catch(async (again: unknown) => {
+      if (codeOf(again) !== 'EEXIST' || !(await stat(path)).isDirectory()) throw again
+    })
+    return topmost ?? path
+  }
+}
+
+const mostLinks = 40
+
+/**
+ * Returns the path to write to when `path` is edited: a link stays, and its target is written. Throws REFUSED if a link
+ * belongs to someone other than this user, root, or the owner of the target. That user could choose which file this
+ * program writes. Throws system errors.
+ */
+export async function editedAt(path: string): Promise<string> {
+  const real = await realpath(path)
+  const target = await lstat(real)
+  const ours = [0, process.geteuid?.() ?? 0, target.uid]
+  let at = path
+  for (let count = 0; count < mostLinks; count += 1) {
+    const about = await lstat(at)
+    if (!about.isSymbolicLink()) break
+    if (!ours.includes(about.uid)) {
+      throw new AdminError(
+        'REFUSED',
+        `user ${about.uid} owns the symbolic link ${at}, but not its target ${real}. The target was not changed`,
+        [
+          typed(['ls', '-l', at, real]),
+          command`chown -h root ${at}   # only if the link is intended: makes root the owner of the link`,
+        ],
+      )
+    }
+    at = resolve(dirname(at), await readlink(at))
+  }
+  return real
 }

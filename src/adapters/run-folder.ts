@@ -5,13 +5,12 @@ import type { Dirent } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { RunHistory, RunLog, RunStore } from '../core/run.ts'
-import { assertRunName, isRunName } from '../core/run-name.ts'
+import { assertRunName, isRunName } from '../core/run.ts'
 import { parseEvents, parseRecord } from '../core/run-record.ts'
 import type { Place } from '../core/run-record.ts'
 import { typed } from '../core/typed.ts'
-import { makeFolder } from './make-folder.ts'
-import { syncFolder, writeSynced } from './replace-file.ts'
-import { assertOwnFile, assertOwnFolder } from './trust/folder.ts'
+import { makeFolder, syncFolder, writeSynced } from './replace-file.ts'
+import { assertOwnFile, assertOwnFolder } from './trust/assert.ts'
 import { asPath } from '../core/shell-command.ts'
 
 const recordFile = 'run.json'
@@ -230,10 +229,15 @@ async function textOf(file: string, run: string): Promise<string> {
     if (error instanceof AdminError) throw error
     const { look } = placeOf(file)
     if (codeOf(error) === 'ENOENT')
-      throw new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} is damaged: ${file} is missing`, look, {
-        cause: error,
-      })
-    throw new AdminError('UNAVAILABLE', `the journal of run ${run} cannot be read: ${messageOf(error)}`, look, {
+      throw new AdminError(
+        'UNEXPECTED_ANSWER',
+        `the saved record of run ${run} is damaged: file ${file} is missing`,
+        look,
+        {
+          cause: error,
+        },
+      )
+    throw new AdminError('UNAVAILABLE', `the saved record of run ${run} cannot be read: ${messageOf(error)}`, look, {
       cause: error,
     })
   }
@@ -259,15 +263,15 @@ function unwritable(where: string, error: unknown, kind: 'new' | 'begun' = 'begu
   const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')
   return new AdminError(
     'UNAVAILABLE',
-    `the journal cannot be written: ${messageOf(error)}`,
+    `the record of this run cannot be saved: ${messageOf(error)}`,
     [
       isFull ? typed(['df', '-h', folder]) : typed(['ls', '-ld', folder]),
       ...(kind === 'new'
-        ? (['export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'] as const)
+        ? (['export XDG_STATE_HOME=DIRECTORY   # keeps the saved records of runs in another folder'] as const)
         : ([
             isFull
-              ? 'free some space there, and keep XDG_STATE_HOME as it is: the run resumes from this folder'
-              : 'make the folder writable again, and keep XDG_STATE_HOME as it is: the run resumes from there',
+              ? 'free some space on this disk, and do not change XDG_STATE_HOME: the run resumes from this folder'
+              : 'make the folder writable again, and do not change XDG_STATE_HOME: the run resumes from this folder',
           ] as const)),
     ],
     { cause: error },
@@ -284,7 +288,7 @@ function ifMissing<T>(directory: string, otherwise: T): (error: unknown) => T {
     if (error instanceof AdminError) throw error
     throw new AdminError(
       'UNAVAILABLE',
-      `the journals of this machine cannot be read: ${messageOf(error)}`,
+      `the saved records of runs on this machine cannot be read: ${messageOf(error)}`,
       [typed(['ls', '-ld', asPath(directory)])],
       { cause: error },
     )

@@ -1,9 +1,8 @@
 import { Command, Flags } from '@oclif/core'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
-import type { Screen } from '../output/screen.ts'
-import { jsonText } from './json.ts'
+import type { Screen } from '../output/paint.ts'
+import { jsonText, print, tellLine } from './write.ts'
 import { screenOf } from './screen.ts'
-import { print, tellLine } from './write.ts'
 
 /** Base class of all commands: the common flags of DESIGN.md 2 and one way to print. Leaves errors to `main`. */
 export abstract class BaseCommand extends Command {
@@ -16,7 +15,7 @@ export abstract class BaseCommand extends Command {
       helpGroup: 'COMMON',
     }),
     config: Flags.string({
-      summary: 'Read this configuration instead of testops-admin.yaml here or in a parent folder',
+      summary: 'Read FILE instead of testops-admin.yaml in this folder or a parent folder',
       helpValue: 'FILE',
       env: 'TESTOPS_ADMIN_CONFIG',
       helpGroup: 'COMMON',
@@ -26,9 +25,9 @@ export abstract class BaseCommand extends Command {
       env: 'TESTOPS_ADMIN_JSON',
       helpGroup: 'COMMON',
     }),
-    verbose: Flags.boolean({ summary: 'Show more', env: 'TESTOPS_ADMIN_VERBOSE', helpGroup: 'COMMON' }),
+    verbose: Flags.boolean({ summary: 'Show more detail', env: 'TESTOPS_ADMIN_VERBOSE', helpGroup: 'COMMON' }),
     timeout: Flags.integer({
-      summary: 'Wait at most this long for any single answer (default 10)',
+      summary: 'Wait at most this long for each answer (default 10)',
       helpValue: 'SECONDS',
       min: 1,
       max: 3600,

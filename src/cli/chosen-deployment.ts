@@ -47,13 +47,13 @@ export function telling(signal: AbortSignal): {
 /** Asks for a number or a name. Throws CONFIGURATION if the answer is neither, REFUSED if it is cancelled. */
 export async function chooseOf(found: readonly Discovered[], signal: AbortSignal, asking: Asking): Promise<Discovered> {
   const lines = found.map(({ name, what }, index) => `  ${index + 1}  ${harmless(`${name}: ${what}`)}\n`)
-  print(asking.output, `There is no configuration, and several deployments were found:\n${lines.join('')}`)
-  const answer = (await ask(`Which one (1 to ${found.length})? `, asking, signal))?.trim() ?? ''
+  print(asking.output, `No configuration was found. Several deployments were found:\n${lines.join('')}`)
+  const answer = (await ask(`Which deployment (1 to ${found.length})? `, asking, signal))?.trim() ?? ''
   const chosen = /^\d+$/.test(answer) ? found[Number(answer) - 1] : found.find(({ name }) => name === answer)
   if (chosen) return chosen
   throw new AdminError(
     'CONFIGURATION',
-    answer === '' ? 'no deployment was chosen' : `\`${answer}\` is not one of them`,
+    answer === '' ? 'no deployment was chosen' : `\`${answer}\` is not one of the deployments`,
     found.map(({ name }) => command`-d ${name}`),
   )
 }

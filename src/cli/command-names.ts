@@ -26,7 +26,7 @@ export function readWords(words: readonly string[], ids: readonly string[], prog
     return readHelp(namesIn(words), ids, program)
   const names = namesIn(words)
   if (names.length === 0)
-    throw new AdminError('USAGE', `flags come after the command: ${program} COMMAND ${first}`, [
+    throw new AdminError('USAGE', `put flags after the command: \`${program} COMMAND ${first}\``, [
       command`${program} --help`,
     ])
   const id = commandIn(names, ids)

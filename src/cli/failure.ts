@@ -1,14 +1,18 @@
 import { Errors } from '@oclif/core'
 import { AdminError, messageOf } from '../core/error.ts'
-import type { ErrorDocument } from '../output/error-text.ts'
+import { nearestNames } from '../core/nearest.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
+import type { Suggestion } from '../core/shell-command.ts'
+import { command, nested } from '../core/shell-command.ts'
+import { onDeployment, typed } from '../core/typed.ts'
+import type { ErrorDocument } from '../output/error-text.ts'
 
 /** Exit code for a bug in this program */
 const bugExitCode = 70
 /** Exit code if standard output takes no more: something that the command needs is missing */
 const noOutputExitCode = 69
 
-export interface Failure {
+interface Failure {
   exitCode: number
   document: ErrorDocument
   /** Only for bugs */
@@ -46,4 +50,68 @@ export function isOutput(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
   const { syscall, path, code } = thrown as NodeJS.ErrnoException
   return syscall === 'write' && path === undefined && (code === 'ENOSPC' || code === 'EIO' || code === 'EDQUOT')
+}
+
+/**
+ * Returns oclif's own errors (a missing, unknown or malformed flag or argument) in this program's words. Completes a
+ * suggestion that begins with a flag to a whole command. Leaves everything else as it is.
+ */
+export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
+  if (thrown instanceof AdminError) return withCommand(thrown, program)
+  if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
+  const help = command`${nested(program)} --help`
+  const { flags, args, parse } = thrown as Error & {
+    flags?: readonly string[]
+    args?: readonly { name: string; description?: string }[]
+    parse?: { input?: { flags?: Record<string, unknown> } }
+  }
+  const known = parse?.input?.flags
+  if (/^Missing \d+ required arg/.test(thrown.message) && args) {
+    const needed = args.map(({ name, description = name.toUpperCase() }) => description).join(' and ')
+    return new AdminError('USAGE', `\`${program}\` needs ${needed}`, [help], { cause: thrown })
+  }
+  if (/^Unexpected argument/.test(thrown.message) && args) {
+    const words = (args as readonly unknown[]).map(String)
+    const [word] = words
+    const meant =
+      words.length === 1 && known !== undefined && 'deployment' in known
+        ? [command`${nested(program)} ${nested(onDeployment(word!))}`]
+        : []
+    return new AdminError('USAGE', `\`${program}\` takes no argument: ${words.join(', ')}`, [...meant, help], {
+      cause: thrown,
+    })
+  }
+  if (!flags || !known) return new AdminError('USAGE', plainMessage(thrown.message), [help], { cause: thrown })
+  const names = Object.keys(known).map((name) => `--${name}`)
+  const nearest = flags
+    .flatMap((flag) => nearestNames(flag, names))
+    .map((flag) => command`${nested(program)} ${nested(typed([flag]))}`)
+  const message = `unknown ${flags.length > 1 ? 'flags' : 'flag'} for \`${program}\`: ${flags.join(', ')}`
+  return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
+}
+
+function withCommand(error: AdminError, program: Suggestion): AdminError {
+  if (!error.suggestions.some(isFlag)) return error
+  const suggestions = error.suggestions.map((text) =>
+    isFlag(text) ? command`${nested(program)} ${nested(text)}` : text,
+  )
+  return new AdminError(error.code, error.message, suggestions, { cause: error.cause, obstacle: error.obstacle })
+}
+
+function isFlag(suggestion: string): boolean {
+  return suggestion.startsWith('-')
+}
+
+const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g')
+
+function plainMessage(message: string): string {
+  return message
+    .replace(colours, '')
+    .replace(/(?<!\n)\n*See more help with --help\s*$/, '')
+    .replace(/^The following errors? occurred:\s*/, '')
+    .replace(/^Parsing (--[\w-]+)\s+Expected/, '$1: expected')
+    .replace(/(?<![\w-])(--[\w-]+)=true\b/g, '$1')
+    .replace(/(?<=\w) {2,}/g, ': ')
+    .replace(/(?<!\s)\s*\n\s*/g, ' ')
+    .trim()
 }

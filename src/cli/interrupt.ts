@@ -57,7 +57,7 @@ function killedBy(signal: NodeJS.Signals): number {
 
 /** Exits at once but in order, so that the programs that were started end too. */
 function exit(code: number): void {
-  // eslint-disable-next-line no-restricted-properties -- whoever asks twice does not want to wait
+  // oxlint-disable-next-line unicorn/no-process-exit -- a second Ctrl-C means: do not wait
   process.exit(code)
 }
 
@@ -76,3 +76,12 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
     signal.addEventListener('abort', stop, { once: true })
   })
 }
+
+/** Seconds to wait for any single answer, unless --timeout says otherwise */
+export const defaultTimeoutSeconds = 10
+
+/**
+ * Milliseconds that a check's deadline exceeds its adapter's time-out, so that the adapter's more telling error comes
+ * first.
+ */
+export const deadlineSlackMs = 1000

@@ -1,6 +1,6 @@
 import { checks } from '../checks/index.ts'
 import { AdminError } from '../core/error.ts'
-import type { DoctorReport } from '../core/report.ts'
+import type { DoctorReport } from '../core/check.ts'
 import { withInterrupts } from './interrupt.ts'
 import { diagnosis } from './doctor/session.ts'
 

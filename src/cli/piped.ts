@@ -14,5 +14,5 @@ export function isPiped(): boolean {
 
 /** Returns the note for input that is piped into a command that was not told to read it. */
 export function unreadNote(program: Suggestion): string {
-  return `Standard input is not read. To read it: ${program} -`
+  return `Standard input is ignored. To read it, run: ${program} -`
 }

@@ -4,7 +4,7 @@ import { isReadOnly } from './repair/read-only.ts'
 import { tellLine } from './write.ts'
 
 export const relayFlag = Flags.boolean({
-  summary: "Reach servers outside the cluster through a pod, the service's own or a short-lived one",
+  summary: "Reach servers outside the cluster through the service's pod or a short-lived pod",
 })
 
 /**

@@ -1,4 +1,4 @@
-import type { Screen } from '../output/screen.ts'
+import type { Screen } from '../output/paint.ts'
 
 interface Stream {
   isTTY?: boolean

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { harmless, harmlessLines } from '../core/harmless.ts'
+import { harmless, harmlessJson, harmlessLines, jsonWithoutBuildCommands } from '../core/harmless.ts'
+import { withoutSecrets } from '../core/redaction/index.ts'
 import { wrap } from '../output/text.ts'
 import { screenOf } from './screen.ts'
 
@@ -85,4 +86,44 @@ function safe(text: string, colour: boolean): string {
 
 async function isTaken(stream: Writable, text: string): Promise<boolean> {
   return new Promise((resolve) => stream.write(text, (error) => resolve(!error)))
+}
+
+interface Stream {
+  write: NodeJS.WritableStream['write']
+}
+
+/**
+ * Removes secrets from everything that is written to a stream from now on. Meant for standard error, where every part
+ * of the program reports progress in plain lines. Documents are cleaned before printing, which breaks their texts into
+ * lines.
+ */
+export function guardStream(stream: Stream): void {
+  const write = stream.write.bind(stream) as (...all: unknown[]) => boolean
+  stream.write = (text: unknown, ...rest: unknown[]): boolean =>
+    write(typeof text === 'string' ? withoutSecrets(text) : text, ...rest)
+}
+
+const yes = ['1', 'true', 'y', 'yes']
+
+/**
+ * True if standard output is to be one JSON document. Reads unparsed words, since a failure to parse the flags must be
+ * such a document too.
+ */
+export function wantsJson(words: readonly string[], environment: NodeJS.ProcessEnv = process.env): boolean {
+  const end = words.indexOf('--')
+  const flags = end < 0 ? words : words.slice(0, end)
+  return (
+    flags.includes('--json') ||
+    flags.includes('--format=json') ||
+    flags.some((word, index) => word === '--format' && flags[index + 1] === 'json') ||
+    yes.includes(environment.TESTOPS_ADMIN_JSON?.toLowerCase() ?? '')
+  )
+}
+
+/**
+ * Returns one JSON document as printed. Invisible characters, and those that steer a terminal, become `\\u…`. A build
+ * server finds no command in it.
+ */
+export function jsonText(document: object): string {
+  return `${jsonWithoutBuildCommands(harmlessJson(JSON.stringify(document, null, 2)))}\n`
 }

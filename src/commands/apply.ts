@@ -1,10 +1,9 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { filesOfPlan } from '../cli/repair/files.ts'
-import { repairFlags } from '../cli/repair/flags.ts'
+import { filesOfPlan, repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
 import { savedPlan } from '../cli/repair/saved-plan.ts'
-import { showPerformed } from '../cli/repair/show.ts'
+import { showPerformed } from '../cli/repair/repair-command.ts'
 import { repairs } from '../repairs/index.ts'
 
 const { confirm, patience, relay, 'accept-risk': acceptRisk } = repairFlags
@@ -13,8 +12,9 @@ export default class Apply extends BaseCommand {
   static override summary = 'Apply a saved plan'
   static override description =
     'PLAN is the output of a repair with --dry-run --json.\n\n' +
-    'Exit 4 if the plan was edited, or if the deployment has changed since. Planning again must give the same ' +
-    'plan, except for counts that change by themselves.'
+    'Exit 4 if the plan was edited, or if the deployment has changed since the plan was made. `apply` makes ' +
+    'the plan again and compares it with PLAN. The two may differ only in values that change on their own, such as ' +
+    'the number of messages in a queue.'
   static override examples = [
     '<%= config.bin %> unlock-changelog -d prod --dry-run --json > plan.json',
     '<%= config.bin %> apply plan.json --confirm prod',

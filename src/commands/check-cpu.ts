@@ -7,25 +7,26 @@ import { cpuExitCode, cpuText } from '../output/cpu.ts'
 export default class CheckCpu extends BaseCommand {
   static override summary = 'Check CPUs for x86-64-v3, which the image needs'
   static override description =
-    "Checks the machines of the deployment's service. Without a configuration, or with --here, it checks this " +
-    'machine. Every CPU of a machine counts.\n\n' +
-    'On Kubernetes, node labels can only prove that x86-64-v3 is missing. --prove reads /proc/cpuinfo on each node.\n\n' +
-    'Exit 0 if every CPU has x86-64-v3, 1 if one does not, 3 if that is unknown.'
+    "Checks the machines that run the deployment's service. Without a configuration, or with --here, it checks this " +
+    'machine. It checks every CPU of a machine.\n\n' +
+    'On Kubernetes, node labels can only prove that x86-64-v3 is missing, not that a node has it. To be sure, use ' +
+    '--prove, which reads /proc/cpuinfo on each node.\n\n' +
+    'Exit 0 if every CPU supports x86-64-v3, 1 if one does not, 3 if that is unknown.'
   static override examples = [
     '<%= config.bin %> check-cpu -d prod',
     {
-      description: 'for a machine without this program',
+      description: 'Check a machine that does not have testops-admin',
       command: 'ssh node-7 cat /proc/cpuinfo | <%= config.bin %> check-cpu --file -',
     },
     {
-      description: 'on every node of a cluster, where labels prove nothing',
+      description: 'Read the CPU flags of every node in a cluster',
       command: '<%= config.bin %> check-cpu -d prod --prove',
     },
   ]
   static override flags = {
-    here: Flags.boolean({ summary: 'Check this machine, whatever is configured' }),
+    here: Flags.boolean({ summary: 'Check this machine, and ignore the configuration' }),
     prove: Flags.boolean({
-      summary: 'Read the CPU of each node, in a running pod or a short-lived one',
+      summary: 'Read the CPU flags of each node, in a running pod or a short-lived one',
       exclusive: ['here', 'file'],
     }),
     file: Flags.string({

@@ -1,7 +1,6 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { checkIntegrations } from '../cli/integration/index.ts'
-import { plainHttp } from '../cli/integration/sign-in.ts'
+import { checkIntegrations, plainHttp } from '../cli/integration/index.ts'
 import { integrationExitCode, integrationText } from '../output/integration.ts'
 
 const reference = { helpValue: 'env:NAME|@FILE|@-' }
@@ -9,33 +8,36 @@ const reference = { helpValue: 'env:NAME|@FILE|@-' }
 export default class CheckIntegration extends BaseCommand {
   static override summary = 'Find out why an integration cannot connect'
   static override description =
-    'Looks up the name, here and where the service runs. Connects, checks the certificate, and sends one request ' +
-    'without credentials. Looks for blanks and other invisible characters at the ends of user, password and token.\n\n' +
+    'Looks up the host name, on this machine and where the service runs. Connects, checks the certificate, and sends ' +
+    'one request without credentials. Finds spaces and other invisible characters at the start or end of the user ' +
+    'name, password and token.\n\n' +
     "Without --url, it checks the external systems in the configuration and in the service's log.\n\n" +
-    'It never signs in unless you pass --sign-in: external systems lock accounts. For a password or token, ' +
-    'pass the place where it is kept: env:NAME, @FILE, or @- for standard input.\n\n' +
+    'It signs in only with --sign-in, because external systems may lock an account after failed attempts. For a ' +
+    'password or token, say where it is kept: env:NAME, @FILE, or @- for standard input.\n\n' +
     'Exit 0 if the integration can connect, 1 if something stops it, 2 if something soon will, 3 if that is ' +
     'unknown.'
   static override examples = [
     '<%= config.bin %> check-integration -d prod',
     {
-      description: 'Check for blanks around the credentials, without signing in',
+      description: 'Check the credentials for stray spaces, without signing in',
       command:
-        '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob --password-from @/run/secrets/tracker',
+        '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob ' +
+        '--password-from @/run/secrets/tracker',
     },
     {
-      description: 'one attempt to sign in',
+      description: 'Sign in once',
       command: '<%= config.bin %> check-integration -d prod --integration tracker --sign-in',
     },
     {
-      description: 'a token from standard input',
+      description: 'Read a token from standard input',
       command:
-        'pass show tracker | <%= config.bin %> check-integration --url https://tracker.example.org/api/v4/user --token-from @- --sign-in',
+        'pass show tracker | <%= config.bin %> check-integration --url https://tracker.example.org/api/v4/user ' +
+        '--token-from @- --sign-in',
     },
   ]
   static override flags = {
     url: Flags.string({
-      summary: 'Check the external system at this address, with its path',
+      summary: 'Check the external system at this full URL, including the path',
       helpValue: 'URL',
       exclusive: ['integration'],
     }),
@@ -44,13 +46,23 @@ export default class CheckIntegration extends BaseCommand {
       helpValue: 'NAME',
     }),
     user: Flags.string({
-      summary: 'User name to sign in with: the one that the integration uses',
+      summary: 'Use this user name, exactly as in the integration',
       helpValue: 'NAME',
       exclusive: ['user-from'],
     }),
-    'user-from': Flags.string({ ...reference, summary: 'Read the user name from there' }),
-    'password-from': Flags.string({ ...reference, summary: 'Read the password from there', exclusive: ['token-from'] }),
-    'token-from': Flags.string({ ...reference, summary: 'Read the Bearer token from there' }),
+    'user-from': Flags.string({
+      ...reference,
+      summary: 'Read the user name from a variable, a file or standard input',
+    }),
+    'password-from': Flags.string({
+      ...reference,
+      summary: 'Read the password from a variable, a file or standard input',
+      exclusive: ['token-from'],
+    }),
+    'token-from': Flags.string({
+      ...reference,
+      summary: 'Read the Bearer token from a variable, a file or standard input',
+    }),
     'sign-in': Flags.boolean({ summary: 'Sign in once, with Basic or Bearer authentication' }),
     'accept-risk': Flags.string({
       summary: `${plainHttp}: allow credentials over http://`,

@@ -8,7 +8,7 @@ import type { ChecksDocument } from '../output/checks.ts'
 export default class Checks extends BaseCommand {
   static override summary = 'List the checks of `doctor`'
   static override description =
-    'Shows the id of each check, the healthy state, how severe a problem is, and which sources it reads.'
+    'For each check, shows its id, the healthy state, how severe a problem is, and the sources that it reads.'
   static override examples = ['<%= config.bin %> checks', '<%= config.bin %> checks --json']
 
   override async run(): Promise<void> {

@@ -3,18 +3,19 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { discardRecord } from '../cli/repair/discard-record.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { typed } from '../core/typed.ts'
-import { discardText } from '../output/discard.ts'
+import { discardText } from '../output/record.ts'
 
 const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay } = repairFlags
 
 export default class Discard extends BaseCommand {
-  static override summary = 'Remove a record that no repair wrote'
+  static override summary = 'Remove a forged or unreadable record of a run'
   static override description =
-    'Shows the record of a run in the deployment, saves it on this machine, then removes it. It undoes nothing.\n\n' +
-    'Exit 4 if part of a repair is still unfinished.'
+    'Shows the saved record of a run in the deployment, copies the record to this machine, then removes it from the ' +
+    'deployment. Does not undo anything that the run did.\n\n' +
+    'Exit 4 if a repair may still be unfinished.'
   static override examples = [
     { description: 'Read the record', command: '<%= config.bin %> discard RUN --dry-run -d prod' },
-    { description: 'Remove it', command: '<%= config.bin %> discard RUN -d prod --confirm prod' },
+    { description: 'Remove the record', command: '<%= config.bin %> discard RUN -d prod --confirm prod' },
   ]
   static override args = {
     run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }),

@@ -1,26 +1,56 @@
 import { Flags } from '@oclif/core'
+import type { Config } from '@oclif/core'
 import { checks } from '../checks/index.ts'
+import type { Check } from '../core/check.ts'
 import { BaseCommand } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/relay.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
+import type { Fix, FixFlags } from '../cli/doctor/fix.ts'
 import { formats } from '../cli/doctor/print.ts'
-import { selectChecks } from '../cli/doctor/select-checks.ts'
+import { selectChecks } from '../cli/doctor/session.ts'
+import type { RepairCommand } from '../cli/repair/repair-command.ts'
+import type { RunResult } from '../engine/carry-out.ts'
+
+type RepairClass = new (argv: string[], config: Config) => RepairCommand
+
+const repairing: Readonly<Record<Fix, () => Promise<{ default: RepairClass }>>> = {
+  'flush-sessions': () => import('./flush-sessions.ts'),
+  'migrate-trees': () => import('./migrate-trees.ts'),
+  'reset-queues': () => import('./reset-queues.ts'),
+  resume: () => import('./resume.ts'),
+  'service-restart': () => import('./service/restart.ts'),
+  'service-start': () => import('./service/start.ts'),
+  'set-env': () => import('./set-env.ts'),
+  'unlock-changelog': () => import('./unlock-changelog.ts'),
+  'use-legacy-image': () => import('./use-legacy-image.ts'),
+}
 
 export default class Doctor extends BaseCommand {
   static override summary = 'Find what is wrong with a deployment'
   static override description =
-    'Runs all checks at once and tells causes from consequences. Changes nothing.\n\n' +
+    'Runs all checks at once and separates causes from consequences. Changes nothing without --fix.\n\n' +
+    '--fix repairs one cause after another. Each repair shows its plan and asks before it changes anything. --fix ' +
+    'never accepts a risk, adopts a run or discards a record: if that is needed, it stops with exit code 4 and shows ' +
+    'the command. If a repair fails, --fix stops with its exit code. With --dry-run, it exits as without --fix.\n\n' +
     'Exit 0 if the deployment is healthy, 1 for a problem, 2 for warnings only, 3 if something could not be checked, ' +
     '6 if interrupted, 64 for wrong usage or configuration.'
   static override examples = [
-    { description: 'examine the deployment that the configuration names', command: '<%= config.bin %> doctor' },
+    { description: 'Examine the configured deployment', command: '<%= config.bin %> doctor' },
     {
-      description: 'the practice deployment, without two checks',
+      description: 'Examine the practice deployment, but skip two checks',
       command: '<%= config.bin %> doctor -d lab --skip api/latency service/clocks',
     },
-    { description: 'one part only, for a script', command: '<%= config.bin %> doctor --only broker --json' },
     {
-      description: 'after a restart, wait until it is healthy',
+      description: 'Examine only the broker, and print JSON for a script',
+      command: '<%= config.bin %> doctor --only broker --json',
+    },
+    { description: 'Repair what is wrong, step by step', command: '<%= config.bin %> doctor --fix' },
+    {
+      description: 'In a runbook, carry out two repairs without asking for confirmation',
+      command: '<%= config.bin %> doctor -d prod --fix --confirm prod --repairs unlock-changelog,service-start',
+    },
+    {
+      description: 'After a restart, wait until the deployment is healthy',
       command: '<%= config.bin %> doctor --wait --wait-seconds 600',
     },
   ]
@@ -34,7 +64,9 @@ export default class Doctor extends BaseCommand {
     skip: Flags.string({ summary: 'Skip these checks', helpValue: 'ID', multiple: true, delimiter: ',' }),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
-      summary: '`error`: exit 0 instead of 2 and 3; `unknown`: exit 1 instead of 3',
+      summary:
+        'Choose the exit codes: `warning` = 1 for errors, 2 for warnings, 3 if something could not be checked; ' +
+        '`error` = 1 for errors, otherwise 0; `unknown` = as `warning`, but 1 instead of 3',
       default: 'warning',
     })(),
     format: Flags.option({
@@ -42,17 +74,37 @@ export default class Doctor extends BaseCommand {
       summary: 'Choose the output format; `json` is the same as --json',
       default: 'table',
     })(),
-    wait: Flags.boolean({ summary: 'Repeat until the exit code is 0 or the time is up', exclusive: ['watch'] }),
+    wait: Flags.boolean({
+      summary: 'Repeat the checks until the exit code is 0, for at most --wait-seconds',
+      exclusive: ['watch'],
+    }),
     'wait-seconds': Flags.integer({
       summary: 'Stop --wait after this time',
       helpValue: 'SECONDS',
       min: 1,
       default: 300,
     }),
-    watch: Flags.boolean({ summary: 'Repeat until Ctrl-C; exit with the code of the last report' }),
+    watch: Flags.boolean({ summary: 'Repeat the checks until Ctrl-C, then exit with the code of the last report' }),
     relay: relayFlag,
+    fix: Flags.boolean({ summary: 'Repair the problems, one after another', exclusive: ['watch', 'wait'] }),
+    'dry-run': Flags.boolean({ summary: 'With --fix: show all plans and change nothing', dependsOn: ['fix'] }),
+    'fix-warnings': Flags.boolean({ summary: 'With --fix: repair warnings too', dependsOn: ['fix'] }),
+    confirm: Flags.string({
+      summary: "With --fix: confirm --repairs in advance, without a prompt: NAME is the deployment's name",
+      helpValue: 'NAME',
+      dependsOn: ['fix', 'repairs'],
+    }),
+    repairs: Flags.option({
+      options: Object.keys(repairing) as Fix[],
+      summary: 'With --confirm: the only repairs that may be carried out',
+      helpValue: 'ID',
+      multiple: true,
+      multipleNonGreedy: true,
+      delimiter: ',',
+      dependsOn: ['fix', 'confirm'],
+    })(),
     interval: Flags.integer({
-      summary: 'Pause this long between two rounds of --wait and --watch',
+      summary: 'Pause this long before repeating the checks, with --wait or --watch',
       helpValue: 'SECONDS',
       min: 1,
       default: 5,
@@ -62,8 +114,24 @@ export default class Doctor extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Doctor)
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
-    const exitCode = await examineAs(flags, chosen)
+    const exitCode = flags.fix ? await this.repairAll(flags, chosen) : await examineAs(flags, chosen)
     // already set if the report could not be written
     process.exitCode ??= exitCode
+  }
+
+  private async repairAll(flags: FixFlags, chosen: readonly Check[]): Promise<number> {
+    const { fix } = await import('../cli/doctor/fix.ts')
+    const words = process.argv.slice(2)
+    return fix({ ...flags, json: flags.json || flags.format === 'json' }, chosen, repairWith(this.config), words)
+  }
+}
+
+/** Runs the command of a repair in this process, as if it had been typed. */
+function repairWith(config: Config): (fix: Fix, words: readonly string[]) => Promise<RunResult | null> {
+  return async (fix, words) => {
+    const { default: Repair } = await repairing[fix]()
+    const command = new Repair(words.slice(fix.startsWith('service-') ? 2 : 1), config)
+    command.words = words
+    return (await command.repair()).result
   }
 }

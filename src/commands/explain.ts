@@ -13,9 +13,9 @@ const nothingFound = 3
 export default class Explain extends BaseCommand {
   static override summary = 'Explain a fault, a check or a message'
   static override description =
-    'Takes the id of a fault, a check or a group of checks; a message from a log or from the web interface, of any ' +
-    'length; or a few words, in English or Russian. Without an argument it lists everything.\n\n' +
-    'If a message has quotes, $ or backquotes, pipe it, or paste it after `explain -`.\n\n' +
+    'Takes the id of a fault, a check or a group of checks. Also takes a message of any length, from a log or the ' +
+    'web interface, or a few words in English or Russian. Without an argument, lists everything.\n\n' +
+    'If a message contains quotes, $ or backquotes, pipe it in, or run `explain -` and paste it.\n\n' +
     'Exit 3 if nothing matches.'
   static override examples = [
     '<%= config.bin %> explain database/changelog-lock',

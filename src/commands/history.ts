@@ -1,11 +1,12 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { namedFiles, oneFileFlags } from '../cli/repair/files.ts'
+import { namedFiles, oneFileFlags } from '../cli/repair/flags.ts'
 import { listRuns } from '../cli/repair/list-runs.ts'
 import { historyText } from '../output/history.ts'
 
 export default class History extends BaseCommand {
   static override summary = 'List the repairs of a deployment'
-  static override description = 'Lists repairs that this machine began, and unfinished ones that another machine began.'
+  static override description =
+    'Lists repairs that were started on this machine, and unfinished repairs from other machines.'
   static override examples = ['<%= config.bin %> history -d prod']
 
   static override flags = oneFileFlags

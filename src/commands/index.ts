@@ -20,6 +20,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   'lab:up': () => import('./lab/up.ts'),
   'lint-results': () => import('./lint-results.ts'),
   'migrate-trees': () => import('./migrate-trees.ts'),
+  preflight: () => import('./preflight.ts'),
   'reset-queues': () => import('./reset-queues.ts'),
   resume: () => import('./resume.ts'),
   'scan-logs': () => import('./scan-logs.ts'),

@@ -6,16 +6,18 @@ import { initExitCode, initText } from '../output/init.ts'
 export default class Init extends BaseCommand {
   static override summary = 'Find a deployment and write its configuration'
   static override description =
-    'Looks for systemd units, Java processes, compose projects and the current cluster. On a terminal it asks for ' +
-    'what is missing. It tests every part, then writes a configuration that says where secrets are kept. It never ' +
-    'overwrites a file. Your answers are kept until the file is written.\n\n' +
-    'Exit 0 if every known part answers, 3 if one does not.'
+    'Looks for the service in systemd units, Java processes, compose projects and the current Kubernetes cluster. On ' +
+    'a terminal, asks for missing values. Tests whether the service and each of its servers answer, then writes a ' +
+    'configuration that says where secrets are kept. Never overwrites a file. If it stops before the file is ' +
+    'written, the next `init` for that file offers your answers again.\n\n' +
+    'Exit 0 if the service and all its known servers answer, 3 if one does not.'
   static override examples = [
     '<%= config.bin %> init',
     {
-      description: 'without a terminal',
+      description: 'Without a terminal',
       command:
-        '<%= config.bin %> init --platform host --unit testops --url https://testops.example.org --api-token env:TESTOPS_TOKEN --output /etc/testops-admin.yaml',
+        '<%= config.bin %> init --platform host --unit testops --url https://testops.example.org --api-token ' +
+        'env:TESTOPS_TOKEN --output /etc/testops-admin.yaml',
     },
   ]
   static override flags = initFlags

@@ -9,23 +9,24 @@ import { write } from '../cli/write.ts'
 export default class LintResults extends BaseCommand {
   static override summary = 'Check test results before upload'
   static override description =
-    'Checks the `*-result.json` files of each directory with their attachments, and all directories together. Finds ' +
-    'results that will be unlinked, missing, cut or merged, and tests that will stay queued. Shows the ' +
-    'place, what the service will do, and how to fix it in the code of the tests. Changes nothing; --fix writes a corrected copy.\n\n' +
+    'Checks the `*-result.json` files and attachments of each directory, then all directories together. Finds ' +
+    'results that will be missing, truncated, merged or not linked to a test case after the upload, and tests that ' +
+    'will stay queued. For each problem, shows where it is, what the service will do, and how to fix the tests. ' +
+    'Changes nothing. With --fix, writes a corrected copy.\n\n' +
     'Exit 0 if nothing is wrong, 1 for an error, 2 for warnings only, 3 if something could not be read, 6 if ' +
     'interrupted, 64 for wrong usage or settings.'
   static override examples = [
-    { description: 'by hand, after the tests', command: '<%= config.bin %> lint-results build/results' },
+    { description: 'Check the results after the tests', command: '<%= config.bin %> lint-results build/results' },
     {
-      description: 'in a pipeline, where no more than 5 warnings are allowed',
+      description: 'In a pipeline, allow at most 5 warnings',
       command: '<%= config.bin %> lint-results build/results --ci --max-warnings 5',
     },
     {
-      description: 'compared with the previous run, for values that change from run to run',
+      description: 'Compare with the previous run, to find values that change from run to run',
       command: '<%= config.bin %> lint-results build/results --previous last/results',
     },
     {
-      description: 'a copy with attachments where they belong and texts that are not cut',
+      description: 'Write a corrected copy',
       command: '<%= config.bin %> lint-results build/results --fix --output build/mended',
     },
   ]
@@ -34,7 +35,7 @@ export default class LintResults extends BaseCommand {
   static override flags = {
     previous: Flags.string({ summary: 'Compare with the results of an earlier run', helpValue: 'DIR' }),
     'agent-log': Flags.string({
-      summary: 'Read what the uploading agent counted; repeatable',
+      summary: 'Read FILE, the log of the agent that uploads results, and check its file counts; repeatable',
       helpValue: 'FILE',
       multiple: true,
       multipleNonGreedy: true,
@@ -45,7 +46,9 @@ export default class LintResults extends BaseCommand {
       multiple: true,
       multipleNonGreedy: true,
     }),
-    ci: Flags.boolean({ summary: 'Print one plain line per problem, and allow no warnings by default' }),
+    ci: Flags.boolean({
+      summary: 'Print one plain line per problem. Exit 1 for any warning, unless a flag or setting allows warnings',
+    }),
     'max-warnings': Flags.integer({ summary: 'Exit 1 if there are more than N warnings', helpValue: 'N', min: 0 }),
     format: Flags.option({
       options: formats,
@@ -54,13 +57,18 @@ export default class LintResults extends BaseCommand {
     })(),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
-      summary: '`error`: exit 0 instead of 2 and 3; `unknown`: exit 1 instead of 3',
+      summary:
+        'Choose the exit codes: `warning` = 1 for errors, 2 for warnings, 3 if something could not be read; ' +
+        '`error` = 1 for errors, otherwise 0; `unknown` = as `warning`, but 1 instead of 3',
       default: 'warning',
     })(),
-    fix: Flags.boolean({ summary: 'Write a corrected copy to the directory in --output, and check the copy' }),
-    output: Flags.string({ summary: 'Write the corrected copy here; must be empty or missing', helpValue: 'DIR' }),
+    fix: Flags.boolean({ summary: 'Write a corrected copy to the --output directory, and check the copy' }),
+    output: Flags.string({
+      summary: 'Write the corrected copy to DIR, which must be new or empty',
+      helpValue: 'DIR',
+    }),
     settings: Flags.string({
-      summary: 'Read settings from this file instead of .testops-lint.yaml; `none` reads none',
+      summary: 'Read settings from FILE instead of .testops-lint.yaml; `none`: use no settings file',
       helpValue: 'FILE',
     }),
   }

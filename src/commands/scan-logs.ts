@@ -8,26 +8,27 @@ import { scanText } from '../output/scan/text.ts'
 export default class ScanLogs extends BaseCommand {
   static override summary = 'Find known faults in logs'
   static override description =
-    "Reads the deployment's log: all containers and their previous runs, the journal, or the log file with its " +
-    'rotated files. Or reads FILEs, which may be gzip or zstd, or standard input. Shows how often each fault occurs, ' +
-    'when first and last, and what to do. Changes nothing.\n\n' +
-    'Exit 0 if nothing is found, 1 for a problem, 2 for warnings only, 3 if something could not be read, 6 if ' +
+    "Reads the deployment's log: all containers and their previous runs, the systemd journal, or the log file with " +
+    'its rotated files. With FILE, reads the named files instead: plain, gzip or zstd. ' +
+    'The name - means standard input. ' +
+    'Shows how often each fault occurred, when it first and last occurred, and what to do. Changes nothing.\n\n' +
+    'Exit 0 if no fault is found, 1 for a problem, 2 for warnings only, 3 if something could not be read, 6 if ' +
     'interrupted, 64 for wrong usage.'
   static override examples = [
     {
-      description: 'the log of a deployment, of the last two hours',
+      description: "Read the last two hours of a deployment's log",
       command: '<%= config.bin %> scan-logs -d prod --since 2h',
     },
     {
-      description: 'files of one log, in any order',
+      description: 'Read a log and its rotated files, in any order',
       command: '<%= config.bin %> scan-logs app.log app.log.1 app.log.2.gz',
     },
     {
-      description: 'what another program prints',
+      description: 'Read the output of another program',
       command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs -',
     },
     {
-      description: 'also new lines, until Ctrl-C',
+      description: 'Also read new lines, until Ctrl-C',
       command: '<%= config.bin %> scan-logs -d prod --since 5m --follow',
     },
   ]
@@ -35,18 +36,24 @@ export default class ScanLogs extends BaseCommand {
   static override args = { file: Args.string({ description: 'log files, - for standard input', ignoreStdin: true }) }
   static override flags = {
     since: Flags.string({
-      summary: 'Skip records before: 2h, 30m, 3d, 2026-11-22, or 2026-11-22T10:30 with or without an offset',
+      summary:
+        'Skip log records before this time: 2h (2 hours ago), 30m, 3d, 2026-11-22, or 2026-11-22T10:30 with or ' +
+        'without an offset',
       helpValue: 'TIME',
     }),
-    until: Flags.string({ summary: 'Skip records from this time on', helpValue: 'TIME' }),
+    until: Flags.string({ summary: 'Skip log records at or after this time', helpValue: 'TIME' }),
     'time-zone': Flags.string({
-      summary: "Read times without an offset in this zone; default: the deployment's, or this machine's",
+      summary:
+        "Assume this time zone for times without an offset; default: the deployment's zone or, if that is unknown, " +
+        "UTC for containers and this machine's zone for other logs",
       helpValue: 'ZONE',
     }),
     follow: Flags.boolean({ summary: 'Follow the log until Ctrl-C', char: 'f' }),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
-      summary: '`error`: exit 0 instead of 2 and 3; `unknown`: exit 1 instead of 3',
+      summary:
+        'Choose the exit codes: `warning` = 1 for errors, 2 for warnings, 3 if something could not be read; ' +
+        '`error` = 1 for errors, otherwise 0; `unknown` = as `warning`, but 1 instead of 3',
       default: 'warning',
     })(),
   }

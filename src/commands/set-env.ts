@@ -1,40 +1,44 @@
 import { Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
 import { applyFlags, chartIfNamed, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
-import { givenVendor, vendorFlags, vendorOfDeployment } from '../cli/repair/vendor.ts'
-import { keyPath, namedFiles } from '../cli/repair/files.ts'
-import { repairFlags } from '../cli/repair/flags.ts'
+import { givenVendor, settingWishes, vendorFlags, vendorOfDeployment } from '../cli/repair/settings.ts'
+import { keyPath, namedFiles, repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
-import { settingWishes } from '../cli/repair/settings.ts'
-import { showPerformed } from '../cli/repair/show.ts'
+import { RepairCommand } from '../cli/repair/repair-command.ts'
+import type { Repaired } from '../cli/repair/repair-command.ts'
 import { AdminError } from '../core/error.ts'
 import { chartKeys } from '../knowledge/chart.ts'
 import { repairs } from '../repairs/index.ts'
 
-export default class SetEnv extends BaseCommand {
-  static override summary = "Set or remove the service's settings and restart it"
+export default class SetEnv extends RepairCommand {
+  static override summary = 'Set or remove settings of the service and restart it'
   static override description =
-    'NAME=VALUE sets a setting, NAME- removes it. Several settings need only one restart. `undo` restores the former ' +
+    'NAME=VALUE sets a setting, NAME- removes it. Several settings need only one restart. `undo` restores the old ' +
     'values.\n\n' +
-    'Pass a secret as NAME=@FILE, or NAME=@- for standard input. It never gets into a plan, a journal or an error.\n\n' +
-    "--values writes to Helm values instead (`env.open`, or the chart's own key), without a deployment; confirm with " +
-    "the file's base name. With --apply, helm then upgrades the release; confirm with the deployment's name.\n\n" +
+    'Pass a secret as NAME=@FILE, or NAME=@- for standard input. The secret never appears in a plan, in the saved ' +
+    'record of a run or in an error message.\n\n' +
+    "--values edits a Helm values file instead, at `env.open` or at the chart's own key for the setting. This " +
+    "needs no deployment. To confirm, give the file's base name or, with --apply, the deployment's name. " +
+    '--apply also upgrades the Helm release.\n\n' +
     'Exit 0 if done or already set, 4 if refused or not confirmed, 6 if unfinished.'
   static override usage = 'set-env NAME=VALUE... | NAME-... [flags]'
   static override examples = [
     {
-      description: 'two settings in one restart',
+      description: 'Change two settings with one restart',
       command: '<%= config.bin %> set-env -d prod VENDOR_ENDPOINT=https://testops.example.org TZ-',
     },
-    { description: 'a secret', command: '<%= config.bin %> set-env -d prod SPRING_RABBITMQ_PASSWORD=@/run/secrets/mq' },
     {
-      description: 'in the values of the chart',
+      description: 'Set a secret',
+      command: '<%= config.bin %> set-env -d prod SPRING_RABBITMQ_PASSWORD=@/run/secrets/mq',
+    },
+    {
+      description: "Edit the chart's values",
       command: '<%= config.bin %> set-env --values values.yaml --token-lifetime 3600',
     },
     {
-      description: 'in the cluster, too',
+      description: "Edit the chart's values and upgrade the release",
       command:
-        '<%= config.bin %> set-env -d prod --values values.yaml --apply --chart testops/testops VENDOR_ENDPOINT=https://testops.example.org',
+        '<%= config.bin %> set-env -d prod --values values.yaml --apply --chart testops/testops ' +
+        'VENDOR_ENDPOINT=https://testops.example.org',
     },
     {
       description: 'Log what integrations send',
@@ -59,28 +63,30 @@ export default class SetEnv extends BaseCommand {
       options: ['on', 'off'],
     }),
     values: Flags.string({
-      summary: 'Edit Helm values instead; of several files, the last one with the setting',
+      summary: 'Edit this Helm values file instead. If you name several, the last one that has the setting is edited',
       helpValue: 'FILE',
       multiple: true,
       multipleNonGreedy: true,
     }),
     path: Flags.string({
-      summary: "Find the chart's values below this key of an umbrella chart",
+      summary: "In the values of an umbrella chart, look for this chart's values under KEY.PATH",
       helpValue: 'KEY.PATH',
       dependsOn: ['values'],
     }),
     ...applyFlags,
     ...vendorFlags,
-    'no-restart': Flags.boolean({ summary: 'Write only; takes effect at the next start' }),
+    'no-restart': Flags.boolean({
+      summary: 'Write the settings without a restart; they take effect at the next start of the service',
+    }),
   }
 
-  override async run(): Promise<void> {
+  override async repair(): Promise<Repaired> {
     const { flags, argv, raw } = await this.parse(SetEnv)
     const { given: secrets, ...wishes } = await settingWishes(argv as string[], flags)
-    const asked = { given: secrets, words: process.argv.slice(2), version: this.config.version }
+    const asked = { given: secrets, words: this.words, version: this.config.version }
     const named = flags.apply ? await filesOfDeployment(flags) : { values: flags.values, path: flags.path }
     if (!named.values && 'compose' in named)
-      throw new AdminError('USAGE', 'under compose a setting takes effect at once, without --apply', [
+      throw new AdminError('USAGE', 'leave out --apply: with docker compose, set-env applies a setting at once', [
         'testops-admin set-env NAME=VALUE -d NAME',
       ])
     const path = keyPath(named.path)
@@ -95,10 +101,10 @@ export default class SetEnv extends BaseCommand {
         apply: await chartOf(flags, selected),
         ...given,
       }
-      return showPerformed(
-        await runRepair({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }),
+      return {
+        result: await runRepair({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }),
         flags,
-      )
+      }
     }
     if (files) {
       // a deployment from the environment is ignored: a file needs none
@@ -113,12 +119,12 @@ export default class SetEnv extends BaseCommand {
         ...(await chartIfNamed(flags, named?.selected)),
         ...(given.vendor || named ? { vendor: { ...named?.vendor, ...given.vendor } } : {}),
       }
-      return showPerformed(
-        await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }),
+      return {
+        result: await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }),
         flags,
-      )
+      }
     }
     const options = { ...wishes, restart: !(flags['no-restart'] ?? false), ...given }
-    showPerformed(await runRepair(flags, { repair: repairs['set-env'], options, ...asked }), flags)
+    return { result: await runRepair(flags, { repair: repairs['set-env'], options, ...asked }), flags }
   }
 }

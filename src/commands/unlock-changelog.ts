@@ -1,20 +1,22 @@
 import { Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
-import { showPerformed } from '../cli/repair/show.ts'
+import { RepairCommand } from '../cli/repair/repair-command.ts'
+import type { Repaired } from '../cli/repair/repair-command.ts'
 import { repairs } from '../repairs/index.ts'
 
-export default class UnlockChangelog extends BaseCommand {
+export default class UnlockChangelog extends RepairCommand {
   static override summary = 'Release a stuck Liquibase lock'
   static override description =
-    'Stops the service, judges the lock holder again, frees the row of databasechangeloglock with a compare-and-set, ' +
-    'starts the service, and waits until it answers. `undo` puts the row back.\n\n' +
-    'Exit 0 if done or if the lock is free, 4 if the holder is alive or cannot be proven dead, 6 if unfinished.'
+    'Stops the service and checks the lock holder again. Then releases the lock, if its row in ' +
+    '`databasechangeloglock` is unchanged. Then starts the service and waits until it answers. `undo` writes the ' +
+    'old row back.\n\n' +
+    'Exit 0 if done or if the lock is free, 4 if the process that holds the lock is alive or may be alive, 6 if ' +
+    'unfinished.'
   static override examples = [
-    { description: 'show what would be done', command: '<%= config.bin %> unlock-changelog --dry-run' },
+    { description: 'Show the plan', command: '<%= config.bin %> unlock-changelog --dry-run' },
     {
-      description: 'in a runbook, without a question',
+      description: 'In a runbook, without asking for confirmation',
       command: '<%= config.bin %> unlock-changelog -d prod --confirm prod',
     },
   ]
@@ -25,18 +27,18 @@ export default class UnlockChangelog extends BaseCommand {
       default: true,
       allowNo: true,
     }),
-    schema: Flags.string({ summary: 'Choose the schema, if several have the table', helpValue: 'NAME' }),
+    schema: Flags.string({ summary: 'Choose this schema if several schemas have the lock table', helpValue: 'NAME' }),
   }
 
-  override async run(): Promise<void> {
+  override async repair(): Promise<Repaired> {
     const { flags } = await this.parse(UnlockChangelog)
     const options = { restart: flags.restart, schema: flags.schema ?? null }
     const wish = {
       repair: repairs['unlock-changelog'],
       options,
-      words: process.argv.slice(2),
+      words: this.words,
       version: this.config.version,
     }
-    showPerformed(await runRepair(flags, wish), flags)
+    return { result: await runRepair(flags, wish), flags }
   }
 }

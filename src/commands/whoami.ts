@@ -1,11 +1,11 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { withOpened } from '../cli/with-opened.ts'
-import { whoamiText } from '../output/whoami.ts'
-import type { WhoamiDocument } from '../output/whoami.ts'
+import { withOpened } from '../cli/repair/session.ts'
+import { whoamiText } from '../output/login.ts'
+import type { WhoamiDocument } from '../output/login.ts'
 
 export default class Whoami extends BaseCommand {
   static override summary = "Show whose API token this is, with that user's roles"
-  static override description = 'Shows what the service says about the user, in any version.'
+  static override description = 'Shows what the service says about the user. Works with every version of the service.'
   static override examples = ['<%= config.bin %> whoami -d prod', '<%= config.bin %> whoami --json']
 
   override async run(): Promise<void> {

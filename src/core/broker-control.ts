@@ -1,5 +1,4 @@
 import type { MessageMover } from './message-mover.ts'
-import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
 
 /** The outcome of a declaration. `otherwise`: one of that name has other properties, and was left alone. */
 export type Declared = 'declared' | 'otherwise'
@@ -59,4 +58,42 @@ export interface BrokerControl {
   release(queue: string): Promise<void>
   /** Returns a mover on a connection of its own, opened on first use */
   mover(): Promise<MessageMover>
+}
+
+/** What a broker is told when a queue is declared. */
+export interface QueueDeclaration {
+  name: string
+  durable: boolean
+  autoDelete: boolean
+  arguments: Readonly<Record<string, unknown>>
+}
+
+/** What a broker is told when an exchange is declared. */
+export interface ExchangeDeclaration {
+  name: string
+  type: string
+  durable: boolean
+  autoDelete: boolean
+  internal: boolean
+  arguments: Readonly<Record<string, unknown>>
+}
+
+/** A route for messages from an exchange to a queue or to another exchange. */
+export interface Binding {
+  source: string
+  destination: string
+  destinationKind: 'queue' | 'exchange'
+  routingKey: string
+  /** As lists show them, without types: 5 may have been of ten types */
+  arguments: Readonly<Record<string, unknown>>
+  /**
+   * The key by which the broker distinguishes bindings whose arguments look the same but have other types; absent: no
+   * arguments, or not reported
+   */
+  key?: string
+  /**
+   * The arguments with their types, as amqplib writes them (`{'!': 'int64', value: 5}`, bytes in base64); absent: not
+   * reported
+   */
+  typed?: Readonly<Record<string, unknown>>
 }

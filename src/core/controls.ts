@@ -1,13 +1,12 @@
 import type { ActionOf } from './action.ts'
 import type { ApiControl } from './api-control.ts'
 import type { BrokerControl } from './broker-control.ts'
-import type { Moving } from './moving.ts'
-import type { SessionsControl } from './sessions-control.ts'
 import type {
   ChangelogLockRow,
   LockTableName,
   ReleaseUpgrade,
   ServiceStatus,
+  SessionSelection,
   ValueEdit,
   WantedImage,
 } from './sources.ts'
@@ -153,4 +152,51 @@ export interface HelmRun {
   signal?: AbortSignal | undefined
   /** Receives the mark that later identifies this helm process, as soon as it runs */
   started: (mark: string) => Promise<void>
+}
+
+/**
+ * Removes sessions. Harmless if they are gone; never touches a session that is not selected, or a key that is no
+ * session's.
+ */
+export interface SessionsControl {
+  /** host:port/database, without credentials */
+  readonly target: string
+  /**
+   * Returns if keys of that key space may be removed, without removing one. Throws FORBIDDEN with the missing right,
+   * REFUSED on a replica, UNAVAILABLE if the store accepts no writes at present.
+   */
+  assertRemovable(of: { namespace: string; indexed: boolean }): Promise<void>
+  /**
+   * Removes the sessions that the last census of the same selection counted, or counts them itself; then verifies that
+   * they are gone. Throws as `assertRemovable`, UNREACHABLE, TIMED_OUT, INTERRUPTED; FAILED if some come back again and
+   * again.
+   */
+  remove(selection: SessionSelection, options: RemovalOptions): Promise<Removal>
+}
+
+export interface RemovalOptions {
+  /** True to empty the whole database at once, if it holds nothing but the selected sessions and the store allows it */
+  flush: boolean
+  /** Awaited between batches; `done` of `total` keys */
+  onBatch: (done: number, total: number) => Promise<void>
+  /** Awaited once all are removed, before verifying that they are gone */
+  onRemoved: () => Promise<void>
+  signal: AbortSignal
+}
+
+export interface Removal {
+  /** Number of sessions that were counted */
+  counted: number
+  /** Number of these removed by this program; the others had ended before. Null: the database was emptied at once */
+  removed: number | null
+  /** Why the database was not emptied at once, if that was requested */
+  notFlushed: string | null
+}
+
+/** The progress of long work. */
+export interface Moving {
+  done: number
+  total: number
+  /** The plural: 'sessions' */
+  unit: string
 }

@@ -1,3 +1,5 @@
+import type { AdminError } from './error.ts'
+import type { Secret } from './secret.ts'
 import type { Suggestion } from './shell-command.ts'
 
 /** What is known of a deployment before anything is opened. */
@@ -50,3 +52,13 @@ export interface NamedFile {
 }
 
 export type PlatformName = 'host' | 'compose' | 'kubernetes'
+
+/** Settings of which some could not be read, not even their names: a setting missing here may still be set. */
+export class PartialSettings extends Map<string, string | Secret> {
+  constructor(
+    entries: Iterable<readonly [string, string | Secret]>,
+    readonly missing: AdminError,
+  ) {
+    super(entries)
+  }
+}

@@ -1,5 +1,5 @@
-import { command, nested } from './shell-command.ts'
 import type { ShellCommand, Suggestion } from './shell-command.ts'
+import { command, nested } from './shell-command.ts'
 
 /** Returns a host as sentences name it: a loopback address, or the folder of a socket, is this machine. */
 export function hostInWords(host: string): string {

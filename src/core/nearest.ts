@@ -35,7 +35,9 @@ export function closestNames(typed: string, known: Iterable<string>): string[] {
 export function closestTo(typed: string, known: Iterable<string>): string {
   const all = [...known]
   const closest = closestNames(typed, all)
-  return didYouMean(typed, all) ?? `the nearest ${closest.length === 1 ? 'is' : 'are'} ${eitherOf(closest)}`
+  return (
+    didYouMean(typed, all) ?? `the closest known ${closest.length === 1 ? 'name is' : 'names are'} ${eitherOf(closest)}`
+  )
 }
 
 /** Lists the names in backquotes: `a`, `b` or `c`. */

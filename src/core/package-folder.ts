@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export function packageFolder(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (nameIn(join(folder, 'package.json')) === 'testops-admin') return folder
-    if (folder === dirname(folder)) throw new Error('the folder of this package is not found')
+    if (folder === dirname(folder)) throw new Error('cannot find the folder that testops-admin is installed in')
   }
 }
 

@@ -1,11 +1,14 @@
-import type { RepairId } from './plan.ts'
-import { flag, isObject, listOf, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
 import type { Fault, Shape } from './shape.ts'
+import { flag, isObject, listOf, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
+import type { RepairId } from './plan.ts'
 
 const absolute: Shape = (value, at) =>
-  text(value, at) ?? ((value as string).startsWith('/') ? null : `${at} is no absolute path`)
+  text(value, at) ?? ((value as string).startsWith('/') ? null : `${at} is not an absolute path`)
+
 const positive: Shape = (value, at) => whole(value, at) ?? ((value as number) > 0 ? null : `${at} is not above 0`)
+
 const fingerprinted = objectOf({ fingerprint: text, file: nullable(text) })
+
 const settings = listOf((value, at) => {
   const named =
     isObject(value) && 'name' in value
@@ -13,9 +16,13 @@ const settings = listOf((value, at) => {
       : { known: oneOf('rabbitDurable', 'tokenValiditySeconds', 'integrationLogLevel') }
   return objectOf({ ...named, to: nullable(text), secret: optional(fingerprinted) })(value, at)
 })
+
 const chart = objectOf({ chart: text, chartVersion: nullable(text) })
+
 const vendor = optional(objectOf({ prefix: optional(text), package: optional(text) }))
+
 const none = objectOf({})
+
 const files: Shape = (value, at) =>
   listOf(absolute)(value, at) ?? ((value as unknown[]).length > 0 ? null : `${at} is empty`)
 
@@ -65,7 +72,7 @@ function ofOneFile(shape: Shape): Shape {
   return (value, at) =>
     shape(value, at) ??
     (isObject(value) && Object.hasOwn(value, 'values') === Object.hasOwn(value, 'compose')
-      ? `${at} must name values or compose`
+      ? `${at} must have either \`values\` or \`compose\``
       : null)
 }
 

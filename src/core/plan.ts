@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto'
 import type { Action, ActionKind } from './action.ts'
 import type { NamedFile } from './deployment.ts'
 import type { Suggestion } from './shell-command.ts'
@@ -143,4 +144,12 @@ export function fileOf({ options: { values, compose, main } }: Pick<Plan, 'optio
   if (typeof main !== 'string') return undefined
   const flag = typeof compose === 'string' ? '--compose' : Array.isArray(values) ? '--values' : null
   return flag === null ? undefined : { flag, path: main }
+}
+
+/**
+ * Returns what identifies a secret without storing it; null for null. It is slow to compute, so that a short secret is
+ * not found by trying. The salt is one plan's, so that two plans do not show that they hold the same secret.
+ */
+export function fingerprint(value: string | null, salt: string): string | null {
+  return value === null ? null : scryptSync(value, salt, 16).toString('hex')
 }

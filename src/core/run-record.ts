@@ -1,8 +1,9 @@
-import { actionShapes } from './action-shapes.ts'
+import { actionShapes } from './action.ts'
 import { AdminError, exitCodes } from './error.ts'
-import { faultOfNote } from './note-shapes.ts'
+import { counted } from './format.ts'
+import { faultOfNote } from './notes.ts'
 import { risksOf } from './plan.ts'
-import { isRunName } from './run-name.ts'
+import { isRunName } from './run.ts'
 import type { Plan } from './plan.ts'
 import type { RunEvent, RunRecord } from './run.ts'
 import {
@@ -34,7 +35,7 @@ const action: Shape = (value, at) => {
   if (!isObject(value)) return `${at} is not an object`
   const { kind } = value
   if (typeof kind !== 'string' || !Object.hasOwn(actionShapes, kind))
-    return new OtherForm(`${at} is of the unknown kind ${JSON.stringify(kind)}`)
+    return new OtherForm(`${at} has the unknown kind ${JSON.stringify(kind)}`)
   return objectOf({ kind: text, ...actionShapes[kind as keyof typeof actionShapes] })(value, at)
 }
 
@@ -88,7 +89,7 @@ export function parseRecord(value: unknown, run: string, place: Place): RunRecor
   const fault = record(value, 'record')
   if (fault !== null) throw unreadable(run, place, programOf(value), fault)
   const read = value as RunRecord
-  if (read.run !== run) throw unreadable(run, place, read.program, `it is the journal of run ${read.run}`)
+  if (read.run !== run) throw unreadable(run, place, read.program, `it names another run, ${read.run}`)
   return read
 }
 
@@ -109,8 +110,8 @@ export function parseEvents(
 
 function faultOfEvent(value: unknown): Fault | null {
   const name = isObject(value) ? value['event'] : undefined
-  if (typeof name !== 'string') return 'it holds no event'
-  if (!Object.hasOwn(events, name)) return new OtherForm(`the event ${name} is not known`)
+  if (typeof name !== 'string') return 'it contains no event'
+  if (!Object.hasOwn(events, name)) return new OtherForm(`unknown event ${name}`)
   return objectOf({ at: instant, by: text, event: text, ...events[name as RunEvent['event']] })(value, 'event')
 }
 
@@ -123,7 +124,7 @@ function inOrder({ steps }: Plan): (event: RunEvent) => Fault | null {
   return (event) => {
     place += 1
     if ('step' in event && !(Number.isInteger(event.step) && event.step < steps.length))
-      return `it is about step ${event.step + 1}, but the plan has only ${steps.length}`
+      return `an event names step ${event.step + 1}, but the plan has only ${counted(steps.length, 'step')}`
     switch (event.event) {
       case 'intent':
         begun = event.step
@@ -136,26 +137,31 @@ function inOrder({ steps }: Plan): (event: RunEvent) => Fault | null {
       case 'done': {
         const isBegun = begun === event.step || event.already === true
         begun = null
-        return isBegun ? null : `step ${event.step + 1} is done but was not begun`
+        return isBegun ? null : `step ${event.step + 1} is recorded as done, but without a matching start`
       }
       case 'noted': {
-        if (!touched.has(event.step)) return `step ${event.step + 1} is noted but was not begun`
+        if (!touched.has(event.step)) return `step ${event.step + 1} has saved details, but is not recorded as started`
         const fault = faultOfNote(steps[event.step]!.action, event.note)
         return fault === null ? null : faultAt(`step ${event.step + 1}`, fault)
       }
       case 'failed':
-        return begun === event.step ? null : `step ${event.step + 1} has failed but was not begun`
+        return begun === event.step
+          ? null
+          : `step ${event.step + 1} is recorded as failed, but without a matching start`
       case 'undone':
       case 'undo-failed': {
         const isBegun = undoing === event.step
         undoing = null
         if (begun === event.step) begun = null
-        return isBegun ? null : `step ${event.step + 1} is ${event.event} but its undo was not begun`
+        return isBegun
+          ? null
+          : `the undo of step ${event.step + 1} is recorded as ${event.event === 'undone' ? 'done' : 'failed'}, but ` +
+              'without a matching start'
       }
       case 'redo':
         return Number.isInteger(event.since) && event.since <= place
           ? null
-          : `it is event ${place + 1}, but is about event ${event.since + 1}`
+          : `event ${place + 1} must refer to an earlier event, but refers to event ${event.since + 1}`
       case 'copied':
       case 'ended':
         return null
@@ -169,16 +175,17 @@ function programOf(value: unknown): string | null {
 
 function unreadable(run: string, { where, look }: Place, program: string | null, fault: Fault): AdminError {
   const isOther = fault instanceof OtherForm
-  const by = program === null ? '' : `, begun by testops-admin ${program},`
-  const what = isOther ? 'has a form that this version does not know' : 'is damaged'
+  const by = program === null ? '' : ` (begun with testops-admin ${program})`
+  const what = isOther ? 'has a format that this version of testops-admin cannot read' : 'is damaged'
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `the journal of run ${run} in ${where}${by} ${what}: ${fault.toString()}`,
+    `the saved record of run ${run} in ${where}${by} ${what}: ${fault.toString()}`,
     [
       ...look,
       ...(isOther && program !== null
         ? [
-            command`testops-admin --version   # resume it with the version that wrote this: ${program} began it, and a newer one may have resumed it since`,
+            command`testops-admin --version   # shows the version of this program; resume the run with ${program},
+              or with the newest version that has resumed it since`,
           ]
         : []),
     ],

@@ -1,9 +1,8 @@
-import { changesNothing, isUndoable } from './plan.ts'
 import type { Plan } from './plan.ts'
+import { changesNothing, isUndoable } from './plan.ts'
 import type { RunEvent, RunHistory, WorkloadIdentity } from './run.ts'
-import type { RunState } from './run-summary.ts'
-import { command, nested } from './shell-command.ts'
 import type { ShellCommand } from './shell-command.ts'
+import { command, nested } from './shell-command.ts'
 
 /** Returns true if both run the same service, whatever its deployment's name; also if it was deleted and recreated. */
 export function isSameWorkload(one: WorkloadIdentity, other: WorkloadIdentity): boolean {
@@ -38,7 +37,7 @@ export function mayBeOf(own: WorkloadIdentity, cluster: string | undefined, hist
 }
 
 /** Where a run stands, step by step. */
-export interface Progress {
+interface Progress {
   /** Steps with a recorded outcome, and not undone */
   done: ReadonlySet<number>
   /** The step that was begun and has no outcome */
@@ -181,5 +180,26 @@ export function undoCommand(
   { run, onlyCloses: closes = false }: { run: string; onlyCloses?: boolean },
   on = command`-d {deployment}`,
 ): ShellCommand {
-  return command`testops-admin undo ${run} ${nested(on)}${nested(closes ? command`   # only closes the run: what it did stays` : command``)}`
+  return command`testops-admin undo ${run}
+    ${nested(on)}${nested(closes ? command`   # closes the run without undoing its changes` : command``)}`
+}
+
+/** What the journals say of one run, for `service/unfinished-repair` and `history`. */
+export interface RunState {
+  run: string
+  repair: string
+  by: string
+  startedAt: string
+  state: 'done' | 'undone' | 'refused' | 'failed' | 'interrupted' | 'unfinished'
+  /** Checks that found an error after everything was done */
+  unhealthy?: readonly string[]
+  /** Number of steps that are done, of `steps` */
+  done: number
+  steps: number
+  /** Title of the step that was begun last and has no outcome */
+  within: string | null
+  /** Set if that step starts the service, and everything before it is done */
+  isAtStart?: true
+  /** Set if `undo` only closes it, since nothing of what it does can be undone */
+  onlyCloses?: true
 }

@@ -29,7 +29,7 @@ export const anything: Shape = () => null
 export const text: Shape = (value, at) => (typeof value === 'string' ? null : `${at} is not text`)
 export const flag: Shape = (value, at) => (typeof value === 'boolean' ? null : `${at} is neither true nor false`)
 export const amount: Shape = (value, at) =>
-  typeof value === 'number' && value >= 0 ? null : `${at} is not a number, 0 or more`
+  typeof value === 'number' && value >= 0 ? null : `${at} is neither 0 nor a positive number`
 export const whole: Shape = (value, at) => (Number.isInteger(value) ? null : `${at} is not a whole number`)
 /** ISO 8601 */
 export const instant: Shape = (value, at) =>
@@ -37,9 +37,7 @@ export const instant: Shape = (value, at) =>
 
 export function oneOf(...values: readonly unknown[]): Shape {
   return (value, at) =>
-    values.includes(value)
-      ? null
-      : new OtherForm(`${at} is ${shown(value)}, not one of ${values.map(shown).join(', ')}`)
+    values.includes(value) ? null : new OtherForm(`${at} is ${shown(value)}; allowed: ${values.map(shown).join(', ')}`)
 }
 
 export function nullable(shape: Shape): Shape {

@@ -33,7 +33,8 @@ export function command<V extends readonly Value[]>(
   texts: TemplateStringsArray,
   ...values: Values<V> & V
 ): ShellCommand {
-  return texts.map((text, at) => text + wordsOf(values[at], texts.slice(0, at + 1).join('x'))).join('') as ShellCommand
+  const parts = onOneLine(texts)
+  return parts.map((text, at) => text + wordsOf(values[at], parts.slice(0, at + 1).join('x'))).join('') as ShellCommand
 }
 
 /** Makes a sentence about what to do. Each value is quoted as in a command: pasted by mistake, it does nothing. */
@@ -46,10 +47,13 @@ export function sentence<V extends readonly Value[]>(
   )
   // an apostrophe would open a quotation that ends where the value begins
   const isPlain = words.every((word) => !/['"]/.test(word))
-  return texts
+  return onOneLine(texts)
     .map((text, at) => (isPlain ? text : text.replaceAll("'", '’')) + (words[at] ?? ''))
     .join('') as ShellCommand
 }
+
+/** A template may be written on several lines: each end of a line, with the indent of the next, is one space. */
+export const onOneLine = (texts: readonly string[]): string[] => texts.map((text) => text.split(/\n */).join(' '))
 
 /** Returns a command that opens a file in the operator's editor. */
 export function editing(path: string): ShellCommand {

@@ -1,16 +1,27 @@
-import type { AccessLogSource } from './sources/access-log.ts'
+import type { Holder } from './lock.ts'
+import type { RunState } from './run-state.ts'
+import type { RunHistory, UnreadableRun } from './run.ts'
+import type { AccessLogSource, LogsSource } from './sources/logs.ts'
 import type { ApiSource } from './sources/api.ts'
 import type { BrokerSource } from './sources/broker.ts'
 import type { DatabaseSource } from './sources/database.ts'
 import type { FilesSource } from './sources/files.ts'
-import type { LogsSource } from './sources/logs.ts'
-import type { NetworkSource } from './sources/network.ts'
 import type { ReleaseSource } from './sources/release.ts'
-import type { RunsSource } from './sources/runs.ts'
 import type { ServiceSource } from './sources/service.ts'
 import type { SessionsSource } from './sources/sessions.ts'
 
-export type { AccessLogSource, LoggedRequest } from './sources/access-log.ts'
+export type {
+  AccessLogSource,
+  FollowedLine,
+  FollowOptions,
+  LoggedRequest,
+  LogPart,
+  LogPartsOptions,
+  LogRecord,
+  LogsSource,
+  RecentRecords,
+  UnreadPart,
+} from './sources/logs.ts'
 export type { AccessToken, ApiSource, MigrationJob, MigrationJobWish, NamedItem } from './sources/api.ts'
 export type {
   BrokerConnection,
@@ -36,20 +47,8 @@ export type {
   LockTablesAsked,
 } from './sources/database.ts'
 export type { ChartPlace, EditedValues, FilesSource, Rendered, ValueEdit, ValueLook } from './sources/files.ts'
-export type {
-  FollowedLine,
-  FollowOptions,
-  LogPart,
-  LogPartsOptions,
-  LogRecord,
-  LogsSource,
-  RecentRecords,
-  UnreadPart,
-} from './sources/logs.ts'
-export type { NetworkSource } from './sources/network.ts'
 export type { FieldConflict, ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade } from './sources/release.ts'
 export type { Values } from './values.ts'
-export type { RunsSource } from './sources/runs.ts'
 export type {
   ComposedImage,
   Controller,
@@ -70,6 +69,7 @@ export type {
   ServiceSource,
   ServiceStatus,
   SettingsDrift,
+  StartLimit,
   StartObstacle,
   WantedImage,
 } from './sources/service.ts'
@@ -103,3 +103,23 @@ export interface Sources {
 }
 
 export type SourceName = keyof Sources
+
+export interface NetworkSource {
+  /** Returns whether the name resolves on this machine */
+  resolve(host: string): Promise<boolean>
+}
+
+/** The journals of the deployment's repairs that this machine keeps. */
+export interface RunsSource {
+  /** Their folder */
+  readonly target: string
+  /** Returns the runs, oldest first; throws UNEXPECTED_ANSWER for a journal that cannot be read */
+  list(): Promise<readonly RunState[]>
+  /**
+   * Returns the runs that the deployment keeps. Others may write there: even that a run is over is only their word.
+   * Throws as the deployment does
+   */
+  inDeployment(): Promise<readonly (RunHistory | UnreadableRun)[]>
+  /** Returns who repairs this deployment now, as far as this machine knows; null: nobody */
+  operator(): Promise<Holder | null>
+}

@@ -1,3 +1,5 @@
+import { onOneLine } from './shell-command.ts'
+
 declare const brand: unique symbol
 
 /**
@@ -18,7 +20,9 @@ interface Part {
  * already quoted.
  */
 export function sql(texts: TemplateStringsArray, ...values: readonly (string | number | Part)[]): QuotedSql {
-  return texts.map((text, at) => text + written(values[at])).join('') as QuotedSql
+  return onOneLine(texts)
+    .map((text, at) => text + written(values[at]))
+    .join('') as QuotedSql
 }
 
 /** Puts a statement into another one unchanged. */
@@ -56,7 +60,8 @@ export function databaseWord(name: string): string {
 
 /** Lists every session of people and programs, the one that has been quiet the longest first. */
 export const sessionsText: SqlText =
-  'SELECT pid, usename, application_name, client_addr, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY state_change'
+  'SELECT pid, usename, application_name, client_addr, state, state_change FROM pg_stat_activity WHERE usename ' +
+  'IS NOT NULL ORDER BY state_change'
 
 /** Ends one session: PID is typed by hand. */
 export const endSessionText: SqlText = 'SELECT pg_terminate_backend(PID)'

@@ -18,3 +18,36 @@ export function onDeployment(name: string, config?: string, file?: NamedFile): S
 function flag(name: string, value: string): string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 }
+
+/**
+ * Returns the words of a command as a shell reads them, without its comment: the inverse of `typed`. Null if a shell
+ * would do more with it than read words.
+ */
+export function typedWords(command: string): string[] | null {
+  const words: string[] = []
+  let word: string | null = null
+  let rest = command
+  while (rest !== '') {
+    const found = piece.exec(rest)
+    if (!found) return null
+    const { blank, comment, bare, single, double, escaped } = found.groups as Record<string, string | undefined>
+    if (comment !== undefined && word === null) break
+    if (blank !== undefined) {
+      if (word !== null) words.push(word)
+      word = null
+    } else word = (word ?? '') + (bare ?? single ?? double ?? escaped ?? comment ?? '')
+    rest = rest.slice(found[0].length)
+  }
+  return word === null ? words : [...words, word]
+}
+
+const piece = new RegExp(
+  [
+    '^(?:(?<blank>[ ]+)',
+    '(?<comment>#)',
+    String.raw`(?<bare>[\w@%+=:,./-]+)`,
+    "'(?<single>[^']*)'",
+    '"(?<double>[^"$`\\\\!]*)"',
+    String.raw`\\(?<escaped>'))`,
+  ].join('|'),
+)

@@ -4,7 +4,7 @@ import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
 /** Returns the command that explains the steps of a repair, for operators who take them one by one. */
 export function byHand(id: string): ShellCommand {
-  return command`testops-admin explain ${id}   # the same by hand`
+  return command`testops-admin explain ${id}   # shows the steps to take by hand`
 }
 
 /** Returns what to type on this machine to correct the configuration, or to write one if there is none. */

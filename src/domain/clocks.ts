@@ -47,7 +47,7 @@ export async function judgeClocks({ database, sessions, api }: ClockSources, dep
   if (clocks.length === 1) {
     const failed = [database, sessions, api].find((source) => source instanceof AdminError && !notConfigured(source))
     if (failed instanceof AdminError) throw failed
-    return { status: 'skipped', reason: 'there is no other clock to compare with' }
+    return { status: 'skipped', reason: "cannot compare clocks: only this machine's clock can be read" }
   }
   return compare(clocks, traitsOf(deployment).sharesMachine)
 }
@@ -88,7 +88,9 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
     const uncertain = Math.max(...clocks.map(({ uncertaintyMs }) => uncertaintyMs))
     return {
       status: 'ok',
-      detail: `${clocks.length} clocks are within ${span(widest)} of each other (read to within ${span(uncertain)})`,
+      detail:
+        `${clocks.length} clocks differ by at most ${span(widest)}; each reading is accurate to ` +
+        `${span(uncertain)}`,
     }
   }
   const evidence = clocks.flatMap((clock) => [clock.command, `${clock.name}: ${offset(clock.offsetMs)}`])
@@ -96,8 +98,10 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
   const findings = odd.map((clock): Finding => {
     const difference = clock.offsetMs - reference.offsetMs
     const message = isSplit
-      ? `the clocks of ${reference.name} and ${clock.name} are ${span(difference)} apart; cannot tell which one is wrong`
-      : `the clock of ${clock.name} is ${span(difference)} ${difference > 0 ? 'ahead of' : 'behind'} ${listed(majority.map(({ name }) => name))}`
+      ? `the clocks of ${reference.name} and ${clock.name} are ${span(difference)} apart; cannot tell which ` +
+        'clock is wrong'
+      : `the clock of ${clock.name} is ${span(difference)} ${difference > 0 ? 'ahead of' : 'behind'} ` +
+        `${listed(majority.map(({ name }) => name))}`
     return { message, evidence }
   })
   // a wrong clock on a machine outside the deployment harms only the operator's own view
@@ -116,8 +120,8 @@ function networkTime(clocks: readonly Clock[], isSplit: boolean): Remedy {
   const named = listed(clocks.map(({ name }) => (name === 'this machine' ? name : `the machine of ${name}`)))
   return {
     text: isSplit
-      ? `Find out which clock is wrong, and set it to network time: ${named}.`
-      : `Set ${named} to network time.`,
+      ? `Find out which of these machines has the wrong clock, and synchronize it with NTP: ${named}.`
+      : `Synchronize the clock with NTP on ${named}.`,
     commands: hosts.flatMap((host) => {
       const [look, mend] = [typedOn(host, 'timedatectl'), typedOn(host, 'sudo timedatectl set-ntp true')]
       return isSplit ? [look, mend] : [mend, look]

@@ -1,8 +1,8 @@
 import { withoutValues } from '../core/redaction/given.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import { Secret, UnreadableSecret } from '../core/secret.ts'
-import { crashReasons, crashReasonsInError, lastWait } from '../knowledge/crash-reasons.ts'
-import type { CrashReason } from '../knowledge/crash-reasons.ts'
+import { crashReasons, crashReasonsInError, lastWait } from '../knowledge/log-signatures.ts'
+import type { CrashReason } from '../knowledge/log-signatures.ts'
 
 /** Why a run of the service ended, read from what it printed last. */
 export interface Ending {

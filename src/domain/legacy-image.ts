@@ -3,8 +3,8 @@ import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import type { ServiceImage } from '../core/sources.ts'
 import { traitsOf } from '../knowledge/platforms.ts'
-import { firstLegacyBuild } from '../knowledge/builds.ts'
 import { images } from '../knowledge/images.ts'
+import { firstLegacyBuild } from '../knowledge/builds.ts'
 import { editConfiguration } from './by-hand.ts'
 
 /** Which of the two images is wanted; `tooOld`: the present build has no legacy image. */
@@ -23,7 +23,8 @@ export function legacyImageCommands(
   image: ServiceImage,
   { tooOld = false, revert = false }: ImageWish = {},
 ): Suggestion[] {
-  const wish = command`${nested(tooOld ? command` --build ${firstLegacyBuild.label}` : '')}${nested(revert ? ' --revert' : '')}`
+  const build = tooOld ? command` --build ${firstLegacyBuild.label}` : ''
+  const wish = command`${nested(build)}${nested(revert ? ' --revert' : '')}`
   switch (traitsOf(deployment).image) {
     case 'apply':
       return [command`testops-admin use-legacy-image -d {deployment}${nested(wish)} --apply`]
@@ -32,7 +33,8 @@ export function legacyImageCommands(
         ? [command`testops-admin use-legacy-image -d {deployment}${nested(wish)}`]
         : [
             '{values}',
-            command`testops-admin use-legacy-image --values FILE${nested(wish)}   # the file that they come from`,
+            command`testops-admin use-legacy-image --values FILE${nested(wish)}   # FILE: the file in which you keep
+              these values`,
           ]
     case 'by-hand':
       return [command`docker pull ${imageToRun(image, { tooOld, revert })}`, editConfiguration(deployment)]
@@ -42,7 +44,10 @@ export function legacyImageCommands(
 /** Returns what to do with the fetched image if the service runs on a plain host; empty on other platforms. */
 export function runningIt(deployment: Pick<Deployment, 'platform'>, image: ServiceImage, wish: ImageWish): string {
   if (traitsOf(deployment).image !== 'by-hand') return ''
-  return ` Have the unit or the program that starts the service run \`${imageToRun(image, wish)}\`, write that under \`image\` in the configuration, and restart the service.`
+  return (
+    ` Enter the image \`${imageToRun(image, wish)}\` in the unit or program that starts the service, and as ` +
+    `\`image\` in the configuration of testops-admin. Then restart the service.`
+  )
 }
 
 function imageToRun(

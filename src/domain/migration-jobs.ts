@@ -70,7 +70,10 @@ export function statesOf(jobs: readonly MigrationJob[]): string {
   const counts = new Map<string, number>()
   for (const { status } of jobs)
     counts.set(status || 'without a state', (counts.get(status || 'without a state') ?? 0) + 1)
-  return `${counted(jobs.length, 'migration job')}: ${[...counts].map(([status, count]) => `${grouped(count)} ${status}`).join(', ')}`
+  return (
+    `${counted(jobs.length, 'migration job')}: ` +
+    `${[...counts].map(([status, count]) => `${grouped(count)} ${status}`).join(', ')}`
+  )
 }
 
 /**

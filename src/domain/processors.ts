@@ -1,5 +1,5 @@
 import type { Machine } from '../core/sources.ts'
-import { cpuLevel, isVirtual, missingFlags } from '../knowledge/cpu-levels.ts'
+import { cpuLevel, isVirtual, missingFlags } from '../knowledge/processors.ts'
 
 export interface MachineVerdict {
   name: string

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Shortfall } from '../actions/index.ts'
 import { AdminError } from '../core/error.ts'
 import type { Plan } from '../core/plan.ts'
-import type { RepairDocument } from '../core/repair-document.ts'
+import type { RepairDocument } from '../core/repair.ts'
 import { own } from '../core/own.ts'
 import type { RunError, RunEvent } from '../core/run.ts'
 import { accountOf, shortfallOf, verify } from './verify.ts'
@@ -47,7 +47,7 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
   const carried = await letGo(run, await undoSteps(run))
   const { run: id } = run.record
   const next = isForeseen(carried)
-    ? command`testops-admin resume ${id} -d {deployment}   # finishes the run instead`
+    ? command`testops-admin resume ${id} -d {deployment}   # finishes the run instead of undoing it`
     : command`testops-admin undo ${id} -d {deployment} --confirm {deployment}`
   return conclude(run, carried, unverified, [next], true)
 }
@@ -154,10 +154,11 @@ function unhealthy({
   const [first, ...others] = Object.keys(statuses).filter((id) => statuses[id] === 'error')
   if (first === undefined) return null
   const why = own(reasons, first)
-  const more = others.length === 0 ? '' : `; also not healthy: ${others.join(', ')}`
+  const more = others.length === 0 ? '' : `. Other checks that find an error: ${others.join(', ')}`
   return {
     code: 'FAILED',
-    message: `every step is done, but ${first} is not healthy${why === undefined ? '' : `: ${why}`}${more}`,
+    message:
+      `all steps are done, but the check \`${first}\` finds an error` + `${why === undefined ? '' : `: ${why}`}${more}`,
     suggestions: [next],
   }
 }

@@ -110,8 +110,10 @@ function reasonOf(
   return hasOwnReason(result) ? undefined : reasons.get(check.id)
 }
 
-const repairs =
-  /^testops-admin (?:unlock-changelog|reset-queues|flush-sessions|migrate-trees|set-env|use-legacy-image|token|service (?:stop|start|restart)) (?!.*--dry-run)/
+const repairs = new RegExp(
+  '^testops-admin (?:unlock-changelog|reset-queues|flush-sessions|migrate-trees|set-env|use-legacy-image|token|' +
+    'service (?:stop|start|restart)) (?!.*--dry-run)',
+)
 
 const carriesOn = /^testops-admin (?:resume|undo) (?!.*--dry-run)/
 

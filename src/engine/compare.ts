@@ -1,6 +1,6 @@
 import { handlerOf } from '../actions/index.ts'
 import type { Shown } from '../actions/index.ts'
-import { isNoteOfMoves } from '../core/queue-notes.ts'
+import { isNoteOfMoves } from '../core/notes.ts'
 import type { ActionKind } from '../core/action.ts'
 import { AdminError } from '../core/error.ts'
 import type { Plan, Step } from '../core/plan.ts'
@@ -19,6 +19,8 @@ export interface Differing {
   shown: string
   /** It concerns notes of moves that another machine wrote; the deployment shows no trace of them */
   isNote?: true
+  /** The record says that the step is undone */
+  isOfUndo?: true
 }
 
 /** How far the deployment agrees with a record. */
@@ -108,7 +110,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
   for (const step of standing.sort((a, b) => a - b)) {
     if (hasNoTrace(plan, step, done)) continue
     const found = await shown(run, step)
-    if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'that it is not done' })
+    if (found === 'not-done') differing.push({ step, recorded: 'is done', shown: 'that it is not done' })
     // if the service waits for no queue, there is none to redeclare
     else if (found === 'untold' && foreign.done.has(step) && plan.steps[step]!.action.kind !== 'redeclare-queues')
       repeated.add(step)
@@ -116,12 +118,16 @@ export async function differingFrom(run: Run): Promise<Compared> {
   for (const step of [...repeated].reverse())
     if (isForOthers(plan.steps[step]!) && !isNeeded(step)) repeated.delete(step)
   for (const step of foreign.answered)
-    differing.push({ step, recorded: 'answered (by another machine)', shown: 'no sign of it' })
+    differing.push({
+      step,
+      recorded: 'was run on another machine and the service answered it',
+      shown: 'no sign of an answer',
+    })
   for (const step of foreign.moved)
     differing.push({
       step,
-      recorded: 'messages moved or compared (by another machine)',
-      shown: 'no sign of it',
+      recorded: 'was run on another machine and moved or compared messages',
+      shown: 'no sign that it did',
       isNote: true,
     })
   const isUp = [...undone].some((step) => plan.steps[step]?.action.kind === 'stop-service')
@@ -142,7 +148,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
         : 'not-done'
       : await shown(run, step)
     if (found === 'done' || (found === 'untold' && isOfOthers(step)))
-      differing.push({ step, recorded: 'undone', shown: 'that it is not undone' })
+      differing.push({ step, recorded: 'is undone', shown: 'that it is not undone', isOfUndo: true })
   }
   return { differing, repeated }
 }
@@ -211,7 +217,7 @@ function turned(run: Run): Differing[] {
       {
         step: null,
         recorded: 'repeats steps',
-        shown: 'does not',
+        shown: 'repeats no steps',
       },
     ]
   const [own, all] = [
@@ -219,7 +225,7 @@ function turned(run: Run): Differing[] {
     progressOf(events).isGoingBack,
   ]
   if (own === all) return []
-  const way = (isGoingBack: boolean): string => (isGoingBack ? 'is being undone' : 'is going forward')
+  const way = (isGoingBack: boolean): string => (isGoingBack ? 'is being undone' : 'is being applied')
   return [{ step: null, recorded: way(all), shown: way(own) }]
 }
 
@@ -239,7 +245,7 @@ export function refuseDiffering(plan: Plan, differing: readonly Differing[], nex
   if (differing.length === 0) return
   throw new AdminError(
     'REFUSED',
-    `Nothing changed. The record and the deployment disagree: ${differingText(plan, differing)}`,
+    `Nothing was changed: the saved record of the run does not match the deployment: ${differingText(plan, differing)}`,
     next,
   )
 }
@@ -248,8 +254,9 @@ export function refuseDiffering(plan: Plan, differing: readonly Differing[], nex
 function differingText({ steps }: Plan, differing: readonly Differing[]): string {
   const told = differing.map(({ step, recorded, shown: seen }) =>
     step === null
-      ? `the record from another machine says that the run ${recorded}; the record on this machine says that it ${seen}`
-      : `step ${step + 1} (${steps[step]!.title}): the record says ${recorded}, but the deployment shows ${seen}`,
+      ? `the record from another machine says that the run ${recorded}, but the record on this machine says that ` +
+        `the run ${seen}`
+      : `the record says that step ${step + 1} (${steps[step]!.title}) ${recorded}, but the deployment shows ${seen}`,
   )
   return told.join('; ')
 }

@@ -1,9 +1,8 @@
 import { AdminError } from '../core/error.ts'
 import type { Failpoint } from '../core/failpoint.ts'
-import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../core/run.ts'
+import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore, Journals } from '../core/run.ts'
 import { progressOf } from '../core/run-state.ts'
 import { dropCopy, missingFrom, unlessBug } from './records.ts'
-import type { Journals } from '../core/run.ts'
 import type { Standing } from './records.ts'
 
 export interface JournalOptions {
@@ -181,7 +180,8 @@ function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunE
 function longerCopy(run: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `the deployment's copy of the journal of run ${run} has events that the journal on this machine lacks: somebody else has resumed the run, or has written to the copy`,
+    `the deployment's copy of the record of run ${run} has more events than the record on this machine. ` +
+      'Somebody else has resumed the run or changed the copy',
     ['testops-admin doctor -d {deployment}', dropCopy(run)],
   )
 }

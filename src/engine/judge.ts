@@ -1,13 +1,90 @@
+import { sharedAnswers } from '../core/answers.ts'
 import type { Check, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
-import { AdminError, isUntried, messageOf } from '../core/error.ts'
-import type { SourceName, Sources } from '../core/sources.ts'
-import { withDeadline } from './sources.ts'
-import type { Opening, ShareSource } from './sources.ts'
-import { command } from '../core/shell-command.ts'
 import type { ErrorCode, Obstacle } from '../core/error.ts'
+import { AdminError, isUntried, messageOf } from '../core/error.ts'
+import { command } from '../core/shell-command.ts'
+import type { SourceName, Sources } from '../core/sources.ts'
 
-export interface Circumstances {
+/**
+ * Opens each source; each is called at most once. Throws AdminError NOT_CONFIGURED if the deployment has no such part.
+ */
+export type OpenSources = { readonly [K in SourceName]: () => Promise<Sources[K]> }
+
+/** A source that opened, or the error from opening it. */
+type Opening<T> = { source: T } | { error: unknown }
+
+type ShareSource = <K extends SourceName>(name: K) => Promise<Opening<Sources[K]>>
+
+/** Opens sources on first use and shares them among the checks. Never throws: a failure is a value, shared too. */
+export function shareSources(open: OpenSources, deadlineMs: number): ShareSource {
+  const openings = sharedAnswers({ keep: 'everything' })
+  return async <K extends SourceName>(name: K) =>
+    openings.to(name, async () => attempt<Sources[K]>(name, open[name], deadlineMs))
+}
+
+async function attempt<T extends object>(
+  name: SourceName,
+  open: () => Promise<T>,
+  deadlineMs: number,
+): Promise<Opening<T>> {
+  const late = (): AdminError =>
+    new AdminError('TIMED_OUT', `opening ${names[name]} timed out after ${deadlineMs / 1000} s`)
+  try {
+    const source = await withDeadline(open(), deadlineMs, late)
+    const remembered = Array.isArray(source) ? source.map((one: object) => remember(one)) : remember(source)
+    return { source: remembered as T }
+  } catch (error) {
+    return { error }
+  }
+}
+
+const names: Record<SourceName, string> = {
+  database: 'the database',
+  broker: 'the broker',
+  sessions: 'the session store',
+  service: "the platform's view of the service",
+  api: "the service's API",
+  logs: "the service's log",
+  accessLog: 'the access log',
+  network: 'name resolution on this machine',
+  runs: 'the saved records of repairs on this machine',
+  files: 'the settings files',
+  release: 'the Helm release',
+}
+
+/**
+ * Wraps a source so that each question is asked once: later callers share the first answer or failure. All checks of a
+ * run judge one state, and a question that several ask costs the deployment one call.
+ */
+function remember<T extends object>(source: T): T {
+  const answers = sharedAnswers({ keep: 'everything' })
+  return new Proxy(source, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof value !== 'function') return value
+      return (...input: unknown[]): unknown =>
+        answers.to(`${String(property)} ${JSON.stringify(input)}`, (): unknown => Reflect.apply(value, target, input))
+    },
+  })
+}
+
+/**
+ * Waits for `work` for at most `milliseconds`, then rejects with the error of `late`; the outcome of `work` is ignored.
+ */
+async function withDeadline<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), milliseconds)
+  })
+  try {
+    return await Promise.race([work, end])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+interface Circumstances {
   share: ShareSource
   /** All checks of this run; one of them may guard a source */
   checks: readonly Check[]
@@ -32,7 +109,7 @@ export async function judge(check: Check, { share, checks, deployment, deadlineM
     openings.map(({ name, opening }) => [name, sourceOrError(opening)]),
   ) as unknown as Sources
   const late = (): AdminError =>
-    new AdminError('TIMED_OUT', `${check.id} did not finish within ${deadlineMs / 1000} s`, [
+    new AdminError('TIMED_OUT', `check \`${check.id}\` did not finish within ${deadlineMs / 1000} s`, [
       command`testops-admin doctor -d {deployment} --only ${check.id} --timeout 30`,
     ])
   try {

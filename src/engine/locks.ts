@@ -35,7 +35,9 @@ export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
         if (await lock.isHeld()) continue
         throw new AdminError(
           'INTERRUPTED',
-          `the lock on this deployment (${lock.where}) has been lost: ${lock.lostBy === undefined ? '' : `${lock.lostBy}, and `}another operator may be at work`,
+          'this run lost its lock on the deployment ' +
+            `(${lock.where})${lock.lostBy === undefined ? '' : `: ${lock.lostBy}`}. Another operator may be ` +
+            'repairing the deployment now',
         )
       }
     },
@@ -48,6 +50,6 @@ function busy({ who, since, what }: Holder): AdminError {
   const when = since === null ? '' : ` since ${since.toISOString()}`
   return new AdminError('BUSY', `${who ?? 'another operator'} ${doing} this deployment${when}`, [
     'testops-admin history -d {deployment}',
-    'wait until it has ended, then try again',
+    "wait until the other operator's repair has ended, then try again",
   ])
 }

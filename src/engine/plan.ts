@@ -1,13 +1,13 @@
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
+import { counted } from '../core/format.ts'
 import { commandOf, risksOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import type { Repair } from '../core/repair.ts'
 import type { SourceName } from '../core/sources.ts'
-import type { OpenSources } from './sources.ts'
+import type { OpenSources } from './judge.ts'
 import type { ActionKind } from '../core/action.ts'
-import type { RunHistory } from '../core/run.ts'
-import type { Journals } from '../core/run.ts'
+import type { RunHistory, Journals } from '../core/run.ts'
 import { command } from '../core/shell-command.ts'
 
 /** Any repair, whatever its sources and options. */
@@ -68,7 +68,8 @@ export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Dep
         ? plan.notes
         : [
             ...plan.notes,
-            `the deployment cannot keep a copy of the journal, so \`resume\` works only on this machine: ${alone}`,
+            `\`resume\` works only on this machine, because the deployment cannot keep a copy of the run's ` +
+              `record: ${alone}`,
           ],
     expectedMs: plan.steps.map(({ action }) => usual.get(action.kind) ?? null),
   }
@@ -135,7 +136,7 @@ function refuseIfMoreIsLost(seen: Plan, now: Plan): void {
   if (after <= before) return
   throw new AdminError(
     'REFUSED',
-    `more would be lost now than when the plan was made: ${after} messages instead of ${before}`,
+    `the repair would now lose ${counted(after, 'message')}; when the plan was made, it would have lost ${before}`,
     [command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`],
   )
 }

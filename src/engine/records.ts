@@ -48,7 +48,7 @@ export async function standingOf(journals: Journals, run: string, { adopt }: { a
   }
   if (!adopt) {
     const { code, message } = faultOf(here)
-    throw new AdminError(code, `${message}; the deployment keeps a copy`, [
+    throw new AdminError(code, `${message}; the deployment has a copy of the run's record`, [
       command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
     ])
   }
@@ -227,7 +227,7 @@ export function nameOf(it: RunHistory | UnreadableRun): string {
 function spoiled(fault: AdminError, run: string): AdminError {
   return new AdminError(
     fault.code,
-    `${fault.message}. The journal on this machine is intact.`,
+    `${fault.message}. This machine's own record of the run is intact`,
     [...fault.suggestions, dropCopy(run)],
     { cause: fault },
   )
@@ -235,22 +235,26 @@ function spoiled(fault: AdminError, run: string): AdminError {
 
 /** Returns the command that removes the deployment's copy, so that only the journal on this machine counts. */
 export function dropCopy(run: string): Suggestion {
-  return command`testops-admin discard ${run} -d {deployment}   # saves and removes the deployment's copy; then resume uses the journal on this machine`
+  return command`testops-admin discard ${run} -d {deployment}   # moves the deployment's copy of the record into a
+    file, so that resume uses this machine's record`
 }
 
 function apart({ here, there }: Pair, at: number, where: string): AdminError {
   const { run } = here.record
   const first =
     at < 0
-      ? 'begin differently'
-      : `differ from event ${at + 1} on: ${told(here.events[at])}, and ${told(there.events[at])}`
+      ? 'differ from the start'
+      : `begin to differ at event ${at + 1} (this machine: ${told(here.events[at])}; deployment: ` +
+        `${told(there.events[at])})`
   return new AdminError(
     'REFUSED',
-    `the journals of run ${run} on this machine and in the deployment ${first}. The run was resumed in two places. Find out which journal shows what was done.`,
+    `the record of run ${run} on this machine and the copy in the deployment ${first}. The run was resumed in ` +
+      'two places. Find out which of the two records is right',
     [
       'testops-admin doctor -d {deployment}',
       dropCopy(run),
-      command`${'mv'} ${`${where}/${run}`} ${`${where}/${run}.aside`}   # keeps the deployment's journal; then run:`,
+      command`${'mv'} ${`${where}/${run}`} ${`${where}/${run}.aside`}   # sets this machine's record aside, so that
+        resume uses the deployment's copy; then run:`,
       command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
     ],
   )

@@ -15,7 +15,7 @@ const inWords: ServiceCommands = {
   restart: 'restart the service',
   status: "ask the platform for the service's state",
   logs: "read the service's log",
-  processes: 'list the processes where the service runs',
+  processes: "list the processes on the service's machine, or in its container",
   settings: "the service's settings",
   edit: "change the service's settings",
 }
@@ -31,8 +31,10 @@ function said(
 ): (...found: string[]) => Suggestion {
   return (_, before: string | undefined, name: string) => {
     const known = commands ?? inWords
-    if (name !== 'deployment')
-      return command`${nested(before === undefined ? '' : '-d ')}${nested(known[name as keyof ServiceCommands] ?? known.edit)}`
+    if (name !== 'deployment') {
+      const flag = before === undefined ? '' : '-d '
+      return command`${nested(flag)}${nested(known[name as keyof ServiceCommands] ?? known.edit)}`
+    }
     return before === undefined ? typed([deployment]) : onDeployment(deployment, config, file)
   }
 }

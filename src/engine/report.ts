@@ -1,7 +1,6 @@
-import type { Remedy } from '../core/check.ts'
+import type { CheckReport, DoctorReport, Remedy } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError, messageOf } from '../core/error.ts'
-import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Judged } from './causes.ts'
 import { fill, fillCommand, fillRemedy } from './remedy.ts'
@@ -81,7 +80,8 @@ function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
     return {
       ...own,
       commands: [
-        'testops-admin doctor -d {deployment}   # again when the migration or repair has finished',
+        'testops-admin doctor -d {deployment}   # run the checks again once the running migration or repair ' +
+          'has finished',
         ...commands,
       ],
     }
@@ -94,7 +94,7 @@ function reportError(error: unknown, filled: (command: Suggestion) => Suggestion
   if (error instanceof AdminError)
     return { code: error.code, message: error.message, suggestions: error.suggestions.map(filled) }
   const stack = error instanceof Error && error.stack ? [error.stack] : []
-  return { code: 'BUG', message: `a bug in this program: ${messageOf(error)}`, suggestions: stack }
+  return { code: 'BUG', message: `this is a bug in testops-admin: ${messageOf(error)}`, suggestions: stack }
 }
 
 export function summarise(checks: readonly CheckReport[]): DoctorReport['summary'] {

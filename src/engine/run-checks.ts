@@ -1,16 +1,14 @@
-import type { Check } from '../core/check.ts'
+import type { Check, CheckReport, DoctorReport } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
-import { unlessAborted } from '../core/abort.ts'
+import { unlessAborted } from '../core/work.ts'
 import { AdminError } from '../core/error.ts'
-import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { foldCauses, remedyOf } from './causes.ts'
 import type { Judged } from './causes.ts'
-import { judge } from './judge.ts'
+import { judge, shareSources } from './judge.ts'
 import { reportCheck, summarise } from './report.ts'
-import { shareSources } from './sources.ts'
-import type { OpenSources } from './sources.ts'
+import type { OpenSources } from './judge.ts'
 
 export interface RunOptions {
   /** In display order */

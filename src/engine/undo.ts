@@ -152,15 +152,17 @@ export async function undoIfRefused(run: Run, carried: CarriedOut, written: read
   if (!back.failure) {
     const error = new AdminError(
       code,
-      `${message}. Nothing was changed, and the service is as it was before`,
+      `${message}. Nothing was changed; the service is as it was before`,
       suggestions,
-      { cause: failure.error },
+      {
+        cause: failure.error,
+      },
     )
     return { applied: [...applied, ...back.applied], failure: { error, halfDone: false } }
   }
   const error = new AdminError(
     'INTERRUPTED',
-    `${message}; the service could not be put back as it was: ${messageOf(back.failure.error)}`,
+    `${message}; testops-admin could not restore the service: ${messageOf(back.failure.error)}`,
     suggestions,
     {
       cause: back.failure.error,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DoctorReport } from '../core/report.ts'
+import type { DoctorReport } from '../core/check.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { handlerOf } from '../actions/index.ts'
 import type { Shortfall } from '../actions/index.ts'
 import type { Plan, RepairId } from '../core/plan.ts'
-import type { TreeAccount } from '../core/repair-document.ts'
+import type { TreeAccount } from '../core/repair.ts'
 import type { RunEvent } from '../core/run.ts'
 import { notesOfStep } from '../core/run-state.ts'
 

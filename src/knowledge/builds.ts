@@ -8,6 +8,7 @@ export interface Build {
 }
 
 const label = /^v?(\d{2,4})u(\d{1,3})$/i
+
 const version = /^v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?$/
 
 /** First number from which a version is named after its year; how these follow other versions is unknown */
@@ -65,6 +66,11 @@ export const firstLegacyBuild: Build = { major: 5, minor: 27, update: 1, label: 
 
 /** SPEC.md 7 and 9: versions 5.11 to 5.24 move the trees to a new structure. */
 export const treeMigration = { first: '5.11', last: '5.24' } as const
+
+/** True if this build comes after all those that move the trees to the new structure. */
+export function comesAfterTrees(build: Build): boolean {
+  return compareBuilds(build, parseBuild(treeMigration.last)!) > 0
+}
 
 /** True if this build moves the trees to the new structure. */
 export function migratesTrees(build: Build): boolean {

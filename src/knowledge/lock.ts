@@ -77,10 +77,11 @@ export function commonAddress(address: string): string | null {
   const plain = (address.toLowerCase().split('%')[0] ?? '').replace(/^::ffff:/, '')
   if (plain === '::1' || plain === '0:0:0:0:0:0:0:1' || plain.startsWith('127.'))
     return 'every machine has this address'
-  if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain)) return 'it is link-local: other machines may have it too'
+  if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain))
+    return 'it is link-local, so other machines may have the same address'
   // the pools from which Docker assigns addresses to its bridges and containers by default
   if (/^172\.(?:1[7-9]|2\d|3[01])\./.test(plain))
-    return 'each Docker host gives the same addresses to its bridges and containers'
+    return 'every Docker host uses the same addresses for its bridges and containers'
   return null
 }
 

@@ -34,7 +34,7 @@ export interface PlatformTraits {
   choosing: readonly Suggestion[]
 }
 
-const withoutContainer = 'Find out what happened to its container, and recreate it with compose.'
+const withoutContainer = 'Find out what happened to the container, then recreate it with Compose.'
 
 const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
   host: {
@@ -65,7 +65,10 @@ const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
     image: 'apply',
     withoutInstances: withoutContainer,
     applying: null,
-    choosing: ['docker context use NAME   # or DOCKER_HOST, as it was then', 'docker context ls'],
+    choosing: [
+      'docker context use NAME   # or set DOCKER_HOST to the value that it had when the run began',
+      'docker context ls',
+    ],
   },
   kubernetes: {
     sharesMachine: false,
@@ -79,15 +82,21 @@ const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
     namesWorkloads: true,
     image: 'values',
     withoutInstances:
-      'Find out why its pods are not ready: what they wait for, how they ended, or what happened to their node. A lost node must come back or be removed before they start on another.',
+      'Find out why the pods are not ready. See what they wait for, why they exited, and whether their node is ' +
+      'lost. If a node is lost, bring it back or remove it. Until then, its pods cannot start on another node.',
     applying: {
-      text: 'If the file is right, apply it with helm upgrade. If the cluster is right, write its values into the file, or the next upgrade undoes them.',
+      text:
+        'If the values file is right, apply it with `helm upgrade`. If the values in the cluster are right, ' +
+        'write them into the file, or the next upgrade undoes them.',
       commands: [
-        'helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff',
+        'helm diff upgrade RELEASE CHART -f VALUES   # needs the helm-diff plugin',
         'helm upgrade RELEASE CHART -f VALUES',
       ],
     },
-    choosing: ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts'],
+    choosing: [
+      'kubectl config use-context NAME   # NAME: the context of the cluster where the run began',
+      'kubectl config get-contexts',
+    ],
   },
 }
 

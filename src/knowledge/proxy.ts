@@ -16,3 +16,44 @@ export const proxyAnswers = {
 export function saysNothing(status: number): boolean {
   return (status >= 300 && status < 400) || [400, 408, 413, 414, 431, 494, 499].includes(status)
 }
+
+/** The annotations of an Ingress that tell controllers what to let through. */
+interface IngressLimits {
+  maxBody: string | null
+  readTimeout: string
+  /** Milliseconds of a bare number there; a unit may follow it */
+  unitMs: number
+}
+
+export const ingressLimits: readonly IngressLimits[] = [
+  // kubernetes.github.io/ingress-nginx, "Annotations"
+  {
+    maxBody: 'nginx.ingress.kubernetes.io/proxy-body-size',
+    readTimeout: 'nginx.ingress.kubernetes.io/proxy-read-timeout',
+    unitMs: 1000,
+  },
+  // docs.nginx.com, NGINX Ingress Controller, "Advanced configuration with annotations"
+  { maxBody: 'nginx.org/client-max-body-size', readTimeout: 'nginx.org/proxy-read-timeout', unitMs: 1000 },
+  // haproxy-ingress.github.io, "Configuration keys"
+  {
+    maxBody: 'haproxy-ingress.github.io/proxy-body-size',
+    readTimeout: 'haproxy-ingress.github.io/timeout-server',
+    unitMs: 1,
+  },
+]
+
+const sizeUnits: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1_048_576, g: 1_073_741_824 }
+const timeUnits: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Parses a size such as `8m` into bytes, as nginx does: 0 sets no limit (Infinity). Null if it is no size. */
+export function sizeIn(text: string): number | null {
+  const [, count, unit = ''] = /^(\d+)\s*([kmg]?)b?$/i.exec(text.trim()) ?? []
+  if (count === undefined) return /^\s*unlimited\s*$/i.test(text) ? Number.POSITIVE_INFINITY : null
+  return Number(count) === 0 ? Number.POSITIVE_INFINITY : Number(count) * sizeUnits[unit.toLowerCase()]!
+}
+
+/** Parses a time such as `60`, `60s` or `5m` into milliseconds; null if it is no time. `unitMs`: for a bare number. */
+export function timeIn(text: string, unitMs: number): number | null {
+  const [, count, unit] = /^(\d+)\s*(ms|s|m|h|d)?$/i.exec(text.trim()) ?? []
+  return count === undefined ? null : Number(count) * (unit === undefined ? unitMs : timeUnits[unit.toLowerCase()]!)
+}

@@ -1,5 +1,5 @@
 import { transientQueues } from './broker.ts'
-import { webSession } from './web-session.ts'
+import { webSession } from './sessions.ts'
 
 /** What a known fault, or its end, leaves in a log. */
 export interface Signature {
@@ -59,7 +59,7 @@ export const signatures = [
   },
   {
     id: 'bad-request',
-    title: 'an external system refuses a request as malformed',
+    title: 'an external system rejects a request as malformed',
     check: 'integrations/answers',
     severity: 'error',
     pattern: /400 bad request/i,
@@ -121,7 +121,7 @@ export const signatures = [
   },
   {
     id: 'precondition-failed',
-    title: 'a queue or exchange exists with other properties than requested',
+    title: 'a queue or exchange exists with different properties than the service requests',
     check: 'broker/queues-durable',
     severity: 'error',
     pattern: /PRECONDITION_FAILED/,
@@ -151,7 +151,7 @@ export const signatures = [
   },
   {
     id: 'conflict',
-    title: 'a test case is identical to one in its new project',
+    title: 'a test case was not moved, because the new project already has an identical one',
     check: null,
     severity: 'warning',
     pattern: /Request failed with status code 409/i,
@@ -161,7 +161,7 @@ export const signatures = [
   },
   {
     id: 'token-refused',
-    title: 'an API token, or a login, is refused',
+    title: 'the service refuses an API token or a login',
     check: 'api/token',
     severity: 'error',
     pattern: /Bad credentials/,

@@ -1,6 +1,6 @@
 import { AdminError } from '../core/error.ts'
-import { findCase } from './find-case.ts'
-import type { NamedCase } from './find-case.ts'
+import { findCase } from './fault-list.ts'
+import type { NamedCase } from './fault-list.ts'
 import { goOn, openLab, remember, serversOf } from './lab.ts'
 import type { Lab, LabOptions } from './lab.ts'
 import { assertOwn, useBroker } from './lab-servers.ts'
@@ -77,7 +77,7 @@ export async function make(lab: Lab, { name, case: { changes = {}, needs, apply 
 function silent({ state }: Lab, name: string): AdminError {
   const broken = state.faults.map((it) => it.name)
   const because = broken.length > 0 ? ` (broken by ${broken.join(', ')})` : ''
-  return new AdminError('REFUSED', `cannot make ${name}: the service does not answer${because}`, [
+  return new AdminError('REFUSED', `cannot create fault ${name}: the practice service does not answer${because}`, [
     'testops-admin lab mend',
     command`testops-admin lab break ${[name, ...broken]}`,
   ])
@@ -91,20 +91,24 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
     const before = [...there, ...wanted.slice(0, index)]
     const same = before.find(({ fault, name }) => fault.id === it.fault.id && name !== it.name)
     if (same)
-      throw new AdminError('REFUSED', `cannot make ${it.name}: the lab is already broken by ${same.name}`, [
-        command`testops-admin lab mend ${same.name}`,
-      ])
+      throw new AdminError(
+        'REFUSED',
+        `the lab cannot combine the faults ${it.name} and ${same.name}: they are variants of the same fault`,
+        [command`testops-admin lab mend ${same.name}`],
+      )
     const down = 'broker/alarms' in it.case.expected.problems && before.find(({ fault }) => fault.id === 'broker-down')
     if (down)
-      throw new AdminError('REFUSED', `cannot make ${it.name}: RabbitMQ is stopped (broken by ${down.name})`, [
+      throw new AdminError('REFUSED', `cannot create fault ${it.name}: fault ${down.name} stops RabbitMQ`, [
         command`testops-admin lab mend ${down.name}`,
       ])
     const line = it.case.needs?.broker
     const other = line && before.find(({ case: { needs } }) => needs?.broker !== undefined && needs.broker !== line)
     if (other)
-      throw new AdminError('REFUSED', `${other.name} and ${it.name} need different brokers`, [
-        command`testops-admin lab mend ${other.name}`,
-      ])
+      throw new AdminError(
+        'REFUSED',
+        `the lab cannot combine the faults ${other.name} and ${it.name}: they need different versions of RabbitMQ`,
+        [command`testops-admin lab mend ${other.name}`],
+      )
     if (line && line !== lab.state.currentLine && servers.rabbitmq.way === 'given')
       assertOwn(servers, ['rabbitmq'], it.name)
   }

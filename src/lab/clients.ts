@@ -1,5 +1,5 @@
 import { AdminError, messageOf } from '../core/error.ts'
-import { apiUse } from '../knowledge/api-use.ts'
+import { apiUse } from '../knowledge/api.ts'
 
 interface Call {
   path: string
@@ -27,11 +27,11 @@ export function client(base: string, agent: string): (call: Call) => Promise<str
       })
       const text = await answer.text()
       if (answer.status === answered) return text
-      said = `returned ${answer.status}`
+      said = `returned ${answer.status} instead of ${answered}`
     } catch (error) {
-      said = `failed (${messageOf(error)})`
+      said = `failed: ${messageOf(error)}`
     }
-    throw new AdminError('FAILED', `${method} ${path} by ${agent} ${said}; expected ${answered}`, [
+    throw new AdminError('FAILED', `the lab's request ${method} ${path} (as ${agent}) ${said}`, [
       'testops-admin lab mend',
     ])
   }

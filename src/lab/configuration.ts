@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { builtProgram, labLayout } from './layout.ts'
 import type { Overlay } from './changes.ts'
-import { addressOf, integrationName } from './external-system/address.ts'
+import { addressOf, integrationName } from './external-system/orders.ts'
 import { labNames } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
 import { filesIn } from './reverse-proxy/orders.ts'
 import { hostIn, serviceUrl } from './settings.ts'
 import { unitIn } from './service-control/unit.ts'
-import { writePrivate } from './servers/private-file.ts'
+import { writePrivate } from './servers/record.ts'
 import { seedUsers } from './practice-service/data/seeds.ts'
 import { defaultVendor } from '../knowledge/settings.ts'
 import type { Command } from '../platforms/index.ts'
@@ -26,10 +26,10 @@ const others = {
 } as const
 
 /** Returns the commands that start, stop and show the service in that folder. */
-export async function serviceCommands(directory: string): Promise<{ start: Command; stop: Command; status: Command }> {
+async function serviceCommands(directory: string): Promise<{ start: Command; stop: Command; status: Command }> {
   const control = await builtProgram('lab/service-control.js')
   const command = (verb: string): Command => [process.execPath, control, verb, directory]
-  return { start: command('start'), stop: command('stop'), status: command('status') }
+  return { start: command('start'), stop: command('stop'), status: ['/bin/sh', unitIn(directory).statusFile] }
 }
 
 /** Writes the deployment's configuration and its secrets, for `-d lab`. */
@@ -63,7 +63,13 @@ async function configurationText(
   const integration =
     address === null
       ? ''
-      : `    integrations: [{name: ${integrationName}, url: ${q(address)}, user: ${q(declared.integration?.user)}, password: ${secret('integration')}}]\n`
+      : `    integrations: [{name: ${integrationName}, url: ${q(address)}, user: ` +
+        `${q(declared.integration?.user)}, password: ${secret('integration')}}]\n`
+  const brokerUrl =
+    `amqp://${encodeURIComponent(rabbitmq.user)}@${hostIn(rabbitmq.host)}:${rabbitmq.port}/` +
+    encodeURIComponent(vhost ?? rabbitmq.database)
+  const sessionsPassword = redis.password ? `      password: ${secret('sessions')}\n` : ''
+  const accessLog = declared.accessLog ? `    accessLog: {file: ${q(filesIn(layout.proxy).accessLog)}}\n` : ''
   const asOthers = Object.entries(others)
     .map(
       ([name, { secret: token, user, about }]) =>
@@ -93,10 +99,10 @@ deployments:
       url: ${q(`postgresql://${role}@${hostIn(postgres.host)}:${postgres.port}/${database}`)}
       password: ${secret('database')}
     broker:
-      url: ${q(`amqp://${encodeURIComponent(rabbitmq.user)}@${hostIn(rabbitmq.host)}:${rabbitmq.port}/${encodeURIComponent(vhost ?? rabbitmq.database)}`)}
+      url: ${q(brokerUrl)}
       password: ${secret('broker')}
 ${rabbitmq.managementUrl === undefined ? '' : `      managementUrl: ${q(rabbitmq.managementUrl)}\n`}    sessions:
       url: ${q(`redis://${hostIn(redis.host)}:${redis.port}/${redis.database}`)}
       namespace: ${q(namespace)}
-${redis.password ? `      password: ${secret('sessions')}\n` : ''}${declared.accessLog ? `    accessLog: {file: ${q(filesIn(layout.proxy).accessLog)}}\n` : ''}${integration}${asOthers}`
+${sessionsPassword}${accessLog}${integration}${asOthers}`
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { holderIn } from './holder-orders.ts'
 import type { HolderOrders, HolderReport } from './holder-orders.ts'
-import { readOrders, writeReport } from './side-program/own.ts'
+import { readOrders, writeReport } from './side-program/files.ts'
 
 /**
  * Opens database connections and keeps them open, as a leaking job does. Reads its orders from its folder. Exits when

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { codeOf } from '../core/error.ts'
-import { folderFailure } from './folder.ts'
+import { folderFailure } from './layout.ts'
 import { allServers } from './lab.ts'
 import type { LabLayout } from './layout.ts'
 

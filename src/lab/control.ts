@@ -28,7 +28,11 @@ async function controlState(
 }
 
 export async function waitForPhase(lab: Lab, phase: ControlState['phase'], port?: number): Promise<void> {
-  await until(lab, `the service is ${phase}`, async () => (await controlState(lab, port))?.phase === phase)
+  await until(
+    lab,
+    `the service is ${phase.replaceAll('-', ' ')}`,
+    async () => (await controlState(lab, port))?.phase === phase,
+  )
 }
 
 export async function waitForBroker(lab: Lab, broker: ControlState['broker']): Promise<void> {
@@ -92,7 +96,7 @@ async function order(port: number, path: string, body?: unknown): Promise<unknow
   } catch (error) {
     throw new AdminError(
       'FAILED',
-      `the practice service refused an order of the lab: ${messageOf(error)}`,
+      `the lab could not control the practice service: ${messageOf(error)}`,
       ['testops-admin lab mend'],
       { cause: error },
     )

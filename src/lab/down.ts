@@ -6,17 +6,16 @@ import { dropDatabase } from './access/database.ts'
 import { removeSessions } from './access/sessions.ts'
 import { holdsLab, isLock, locksIn, namesIn, partsIn, tracesIn } from './contents.ts'
 import { stopExternalSystem } from './external-system/control.ts'
-import { isNoRoom } from './folder.ts'
+import { isNoRoom, labLayout } from './layout.ts'
 import { stopHolder } from './holder.ts'
 import { allServers, goOn, serversOf } from './lab.ts'
 import type { LabOptions } from './lab.ts'
-import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { forgetRepairs } from './repairs.ts'
 import { asOperator } from './operator-lock.ts'
 import { stopProxy } from './reverse-proxy/control.ts'
 import { removeServer, serverNames } from './servers/index.ts'
-import { dropOldClaims } from './servers/local/port-claims.ts'
+import { dropOldClaims } from './servers/local/ports.ts'
 import { endStragglers, stop } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
 import { readState, writeState } from './state.ts'
@@ -64,7 +63,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   const units = [unitIn(layout.secondService), unitIn(layout.service)]
   for (const unit of units) {
     if ((await stop(unit).catch(ifMissing)) === 'stopped')
-      gone(unit.directory === layout.service ? 'the practice service' : 'its second instance')
+      gone(unit.directory === layout.service ? 'the practice service' : 'the second instance of the practice service')
   }
   if (await stopHolder(layout)) gone('the program that held database connections')
   if (await stopProxy(layout)) gone('the reverse proxy in front of the service')
@@ -77,7 +76,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     await removeServer(record)
     gone(
       record.way === 'given'
-        ? `the lab's data on the given ${serverNames[record.kind]}`
+        ? `the lab's data on your ${serverNames[record.kind]}`
         : `${serverNames[record.kind]} at ${record.host}:${record.port}`,
     )
   }
@@ -88,7 +87,8 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   // removed last: while the state exists, the rest is known to belong to a lab
   await rm(layout.state, { force: true })
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
-  if (others.length > 0) options.progress(`${layout.root} stays: it holds other files (${others.join(', ')})`)
+  if (others.length > 0)
+    options.progress(`${layout.root} was not removed: the folder contains other files (${others.join(', ')})`)
   return removed
 }
 

@@ -3,7 +3,7 @@ import type { Changes } from './changes.ts'
 import type { Lab } from './lab.ts'
 import type { RabbitmqLine, ServerKind } from './servers/index.ts'
 
-/** One way in which a deployment breaks, or only looks broken. One file each in faults/. */
+/** One way in which a deployment breaks, or only looks broken. Each is in the file of its subject in `faults/`. */
 export interface Fault {
   id: string
   /** healthy: only looks like a fault, so doctor must report nothing */
@@ -64,3 +64,20 @@ export function caseName(fault: Pick<Fault, 'id'>, { variant }: Pick<FaultCase, 
 export async function nothing(): Promise<void> {
   return undefined
 }
+
+/** Checks that may also fail when the service cannot start or does not work. */
+export const serviceFails: readonly string[] = [
+  'service/running',
+  'service/crashes',
+  'service/ready',
+  'service/log-errors',
+  'api/reachable',
+  'api/token',
+  'api/roles',
+  'api/token-lifetime',
+  'api/latency',
+  'trees/migrated',
+]
+
+/** Checks that may also fail when the service runs without one of its parts, since its health endpoint says so. */
+export const apiFails: readonly string[] = serviceFails.filter((id) => !id.startsWith('service/'))

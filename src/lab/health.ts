@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../core/error.ts'
-import type { CheckReport, DoctorReport } from '../core/report.ts'
+import type { CheckReport, DoctorReport } from '../core/check.ts'
 import { exitCodeOf } from '../engine/report.ts'
 import { goOn } from './lab.ts'
 import type { Lab } from './lab.ts'

@@ -73,7 +73,8 @@ export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> 
   if (rabbitmq.way === 'given') {
     throw new AdminError(
       'UNAVAILABLE',
-      `this needs a RabbitMQ ${lineText(line)}, but the lab cannot replace the one in TESTOPS_ADMIN_LAB_RABBITMQ_URL`,
+      `this fault needs a RabbitMQ ${lineText(line)}, but the lab uses the broker in ` +
+        'TESTOPS_ADMIN_LAB_RABBITMQ_URL and cannot replace it',
       ['testops-admin lab down', command`unset TESTOPS_ADMIN_LAB_RABBITMQ_URL; testops-admin lab up --broker ${line}`],
     )
   }
@@ -84,7 +85,7 @@ export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> 
 }
 
 function lineText(line: RabbitmqLine): string {
-  return line === '3' ? 'before 4.0' : 'of line 4.3, which refuses transient queues'
+  return line === '3' ? 'before 4.0' : 'that refuses transient queues'
 }
 
 /**
@@ -96,7 +97,8 @@ export function assertOwn(servers: LabServers, kinds: readonly ServerKind[], wha
     if (record.way !== 'given') continue
     throw new AdminError(
       'UNAVAILABLE',
-      `${what} needs the lab's own ${serverNames[kind]}, but the lab was given the one at ${record.host}:${record.port}`,
+      `the fault ${what} needs the lab's own ${serverNames[kind]}, but the lab uses your ${serverNames[kind]} ` +
+        `at ${record.host}:${record.port}`,
       ['testops-admin lab down', 'unset TESTOPS_ADMIN_LAB_…_URL; testops-admin lab up'],
     )
   }
@@ -119,7 +121,8 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
   const started = await startServer(request, options)
   const took = ((performance.now() - since) / 1000).toFixed(1)
   progress(
-    `${serverNames[started.kind]} ${started.version} (${started.way}) at ${started.host}:${started.port}, after ${took} s`,
+    `${serverNames[started.kind]} ${started.version} (${started.way}) is ready at ` +
+      `${started.host}:${started.port} after ${took} s`,
   )
   return true
 }

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
-import type { DoctorReport } from '../core/report.ts'
+import type { DoctorReport } from '../core/check.ts'
 import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
-import { readServer } from './servers/index.ts'
+import { readServer, serverNames } from './servers/index.ts'
 import type { ServerKind, ServerRecord } from './servers/index.ts'
 import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
@@ -33,7 +33,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   const state = await readState(layout)
   if (!state) throw new AdminError('UNAVAILABLE', `there is no lab in ${options.root}`, ['testops-admin lab up'])
   if (state.phase === 'up') return { ...options, layout, state }
-  const what = state.phase === 'starting' ? 'its start has not finished' : 'it is being taken down'
+  const what = state.phase === 'starting' ? '`lab up` has not finished' : '`lab down` has not finished'
   throw new AdminError('UNAVAILABLE', `the lab in ${options.root} is not up: ${what}`, [
     'testops-admin lab up',
     'testops-admin lab down',
@@ -57,9 +57,11 @@ export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>
   const read = async (kind: ServerKind): Promise<ServerRecord> => {
     const record = await readServer(layout.server(kind, kind === 'rabbitmq' ? state.currentLine : undefined))
     if (record?.state === 'started') return record
-    throw new AdminError('UNAVAILABLE', `the lab has no ${kind}: its start did not finish`, [
-      command`testops-admin lab ${state.faults.length > 0 ? 'mend' : 'up'}`,
-    ])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the lab has no ${serverNames[kind]}, because that server did not finish starting`,
+      [command`testops-admin lab ${state.faults.length > 0 ? 'mend' : 'up'}`],
+    )
   }
   const [postgres, rabbitmq, redis] = await Promise.all([read('postgres'), read('rabbitmq'), read('redis')])
   return { postgres, rabbitmq, redis }

@@ -1,7 +1,7 @@
 import { exitCodeOf } from '../engine/report.ts'
 import { make } from './break.ts'
-import { findCase } from './find-case.ts'
-import type { NamedCase } from './find-case.ts'
+import { findCase } from './fault-list.ts'
+import type { NamedCase } from './fault-list.ts'
 import { waitUntilHealthy } from './health.ts'
 import { goOn, openLab, remember } from './lab.ts'
 import type { Lab, LabOptions } from './lab.ts'
@@ -42,7 +42,7 @@ export async function mendLab(options: LabOptions, names: readonly string[]): Pr
       await undoSteps(lab, there)
       for (const it of remaining) await make(lab, it)
       if (remaining.length === 0) {
-        lab.progress('waiting until doctor finds nothing')
+        lab.progress('waiting until `doctor` finds no problem')
         await waitUntilHealthy(lab)
       }
       return {

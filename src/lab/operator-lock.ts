@@ -1,6 +1,6 @@
 import { rmdir } from 'node:fs/promises'
 import { AdminError, codeOf } from '../core/error.ts'
-import { folderFailure, makeFolder } from './folder.ts'
+import { folderFailure, makeFolder } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { giveBack, holderOf, takeLock } from '../adapters/lock-file.ts'
 import { identify } from '../adapters/process-identity.ts'
@@ -28,7 +28,11 @@ export async function asOperator<T>(
   const own: Operator = { ...(await identify(process.pid))!, command, since: new Date().toISOString() }
   try {
     await claim(layout, own, options)
-    return await work().finally(() => giveBack(layout.lock, own))
+    try {
+      return await work()
+    } finally {
+      await giveBack(layout.lock, own)
+    }
   } catch (error) {
     throw options.signal?.aborted ? await interruption(layout, error) : folderFailure(error, layout.root)
   } finally {
@@ -59,8 +63,8 @@ async function claim(layout: LabLayout, own: Operator, options: { evenIfFull?: b
 function busy({ command: other, pid, since }: Operator): AdminError {
   return new AdminError(
     'BUSY',
-    `another operator is working on the lab: \`${other}\` (process ${pid}) since ${since}`,
-    [command`ps -fp ${pid}`, 'wait until it has finished, then try again'],
+    `another operator has been running \`${other}\` (process ${pid}) on this lab since ${since}`,
+    [command`ps -fp ${pid}`, "wait until the other operator's command has finished, then try again"],
   )
 }
 
@@ -75,7 +79,7 @@ const states = {
   starting: { message: 'the lab is only partly up', suggestions: ['testops-admin lab up', 'testops-admin lab down'] },
   stopping: { message: 'the lab is only partly removed', suggestions: ['testops-admin lab down'] },
   broken: {
-    message: 'the lab is broken, maybe only partly',
+    message: 'some faults in the lab may be only partly created or removed',
     suggestions: ['testops-admin lab status', 'testops-admin lab mend', 'testops-admin lab down'],
   },
   up: {

@@ -8,7 +8,7 @@ import { askManagement, onBroker } from './access/broker.ts'
 import { labNames, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
 import { builtProgram } from './layout.ts'
-import { writePrivate } from './servers/private-file.ts'
+import { writePrivate } from './servers/record.ts'
 
 /**
  * Runs a repair of the lab, as an operator would, in a process that is killed (SIGKILL) at `failpoint`
@@ -41,7 +41,8 @@ export async function repairUntilKilled(
   if (signal === 'SIGKILL') return
   throw new AdminError(
     'FAILED',
-    `\`testops-admin ${words.join(' ')}\` exited before it could be killed at ${failpoint}: ${said.trim().split('\n').at(-1) ?? ''}`,
+    `\`testops-admin ${words.join(' ')}\` exited before the lab could kill it at ${failpoint}: ` +
+      `${said.trim().split('\n').at(-1) ?? ''}`,
   )
 }
 

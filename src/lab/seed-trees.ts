@@ -31,7 +31,8 @@ export async function seedTrees(
     [first, last.tree, projects],
   )
   await sql(
-    `INSERT INTO tree_data (tree_id, test_case_id, path) SELECT id, id * 100 + number, format('["Tree %s", "group %s"]', id, number)
+    `INSERT INTO tree_data (tree_id, test_case_id, path)
+     SELECT id, id * 100 + number, format('["Tree %s", "group %s"]', id, number)
      FROM generate_series($1::bigint, $2::bigint) id, generate_series(1, $3::int) number`,
     [first, last.tree, testCases],
   )

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AdminError } from '../core/error.ts'
-import { start, status, stop } from './service-control/control.ts'
-import { supervise } from './service-control/supervise.ts'
+import { start, stop, supervise } from './service-control/control.ts'
+import { status } from './service-control/status.ts'
 import { unitIn } from './service-control/unit.ts'
 
 /**

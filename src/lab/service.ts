@@ -2,37 +2,38 @@ import { readFile, rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../core/error.ts'
 import type { ServiceStatus } from '../core/sources.ts'
-import { serviceManager, stopService } from '../platforms/host/index.ts'
+import { parseProperties, statusOf, stopService } from '../platforms/host/index.ts'
 import type { ServiceManager } from '../platforms/host/index.ts'
 import { overlayOf } from './changes.ts'
 import type { Changes, Processor } from './changes.ts'
-import { serviceCommands, writeConfiguration } from './configuration.ts'
+import { writeConfiguration } from './configuration.ts'
+import { builtProgram } from './layout.ts'
 import { goOn, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
 import { environmentText, serviceEnvironment, serviceMachine, serviceUrl } from './settings.ts'
 import { assertPortFree } from './servers/local/ports.ts'
+import { start, stop } from './service-control/control.ts'
+import { status, writeStatusScript } from './service-control/status.ts'
 import { unitIn } from './service-control/unit.ts'
-import { writePrivate } from './servers/private-file.ts'
+import { writePrivate } from './servers/record.ts'
 import { command } from '../core/shell-command.ts'
 
 const timeoutMs = 40_000
 
-/** Returns the manager of the practice service, which uses the platform `host`, as `-d lab` does. */
-export async function labService(
-  lab: Pick<Lab, 'layout'>,
-  directory: string = lab.layout.service,
-): Promise<ServiceManager> {
-  const commands = await serviceCommands(directory)
-  const nowhere = {
-    unit: null,
-    logs: null,
-    environmentFile: null,
-    image: null,
-    build: null,
-    cpuinfo: null,
-    declaredIn: 'the lab',
+type Manager = Pick<ServiceManager, 'status' | 'start' | 'stop'>
+
+/**
+ * Returns the manager of the practice service in that folder. It does what the commands of `-d lab` do, without a
+ * process for each question.
+ */
+export async function labService(lab: Pick<Lab, 'layout'>, directory: string = lab.layout.service): Promise<Manager> {
+  const unit = unitIn(directory)
+  const control = await builtProgram('lab/service-control.js')
+  return {
+    status: async () => statusOf(parseProperties((await status(unit)).lines.join('\n')))!,
+    start: async () => void (await start(unit, [process.execPath, control, 'supervise', unit.directory])),
+    stop: async () => void (await stop(unit)),
   }
-  return serviceManager({ ...nowhere, commands }, { timeoutMs })!
 }
 
 /**
@@ -46,6 +47,7 @@ export async function writeDown(lab: Lab, passing: Changes = {}): Promise<void> 
   await writePrivate(lab.layout.cpuinfo, cpuinfoText(overlay.processor))
   await writePrivate(unit.environmentFile, environmentText(serviceEnvironment(lab, servers, overlay)))
   await writePrivate(unit.machineFile, `${JSON.stringify(serviceMachine(lab, overlay), null, 2)}\n`)
+  await writeStatusScript(unit)
   await writeConfiguration(lab, servers, overlay)
 }
 
@@ -103,7 +105,7 @@ export async function waitUntilServing(lab: Lab): Promise<void> {
 
 /** Waits until the service has exited by itself. */
 export async function waitUntilEnded(lab: Lab): Promise<void> {
-  await until(lab, 'the service gives up', async () => (await serviceStatus(lab)).state !== 'running')
+  await until(lab, 'the service exits', async () => (await serviceStatus(lab)).state !== 'running')
 }
 
 /** Waits until the service's log contains a text. */
@@ -142,7 +144,8 @@ export async function isServing(lab: Lab): Promise<boolean> {
 }
 
 const common =
-  'fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 ht syscall nx rdtscp lm constant_tsc rep_good nopl'
+  'fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 ht ' +
+  'syscall nx rdtscp lm constant_tsc rep_good nopl'
 const v2 = `${common} pni pclmulqdq ssse3 cx16 sse4_1 sse4_2 x2apic popcnt aes hypervisor lahf_lm`
 
 const models: Readonly<Record<Processor, { name: string; flags: string }>> = {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { Changes } from './changes.ts'
-import { folderFailure } from './folder.ts'
+import { folderFailure } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import type { RabbitmqLine } from './servers/index.ts'
-import { writePrivate } from './servers/private-file.ts'
+import { writePrivate } from './servers/record.ts'
 
 /** The lab's state between commands: lab.json, written before each step. */
 export interface LabState {
@@ -46,12 +46,13 @@ export async function readState({ root, state }: LabLayout): Promise<LabState | 
   }
   try {
     const value = JSON.parse(text) as LabState
-    if (value.schemaVersion !== 1 || typeof value.id !== 'string') throw new Error('it was written by another version')
+    if (value.schemaVersion !== 1 || typeof value.id !== 'string')
+      throw new Error('another version of testops-admin wrote this file')
     return value
   } catch (error) {
     throw new AdminError(
       'FAILED',
-      `the lab's state ${state} is damaged: ${messageOf(error)}`,
+      `the lab's state file ${state} is unusable: ${messageOf(error)}`,
       ['testops-admin lab down'],
       { cause: error },
     )

@@ -79,7 +79,8 @@ function serverCommands({ layout, state }: Lab, servers: LabServers): ShellComma
   const login = command`printf 'user = "%s:%s"' ${rabbitmq.user} ${secret('broker')}`
   return [
     command`PGPASSWORD=${secret('database')} psql -h ${postgres.host} -p ${postgres.port} -U ${role} ${database}`,
-    command`${nested(redis.password ? command`REDISCLI_AUTH=${secret('sessions')} ` : '')}redis-cli -h ${redis.host} -p ${redis.port} -n ${redis.database}`,
+    command`${nested(redis.password ? command`REDISCLI_AUTH=${secret('sessions')} ` : '')}redis-cli -h ${redis.host} -p
+      ${redis.port} -n ${redis.database}`,
     ...(rabbitmq.managementUrl
       ? [command`${nested(login)} | curl -K - ${`${rabbitmq.managementUrl}/api/overview`}`]
       : []),

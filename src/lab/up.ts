@@ -59,7 +59,9 @@ export async function bringLabUp(options: LabOptions, request: UpRequest): Promi
         // a lab that was up before stays; a new one is removed
         if (state.phase === 'up') throw error
         await removeLab(layout, { progress: options.progress }).catch((second: unknown) =>
-          options.progress(`could not remove the unfinished lab (testops-admin lab down): ${messageOf(second)}`),
+          options.progress(
+            `could not remove the unfinished lab; remove it with \`testops-admin lab down\`: ${messageOf(second)}`,
+          ),
         )
         throw withoutLab(error, layout)
       }
@@ -96,7 +98,7 @@ async function complete(lab: Lab, already: boolean): Promise<Up> {
   }
   await waitUntilServing(lab)
   await remember(lab, { phase: 'up' })
-  lab.progress('waiting until doctor finds nothing')
+  lab.progress('waiting until `doctor` finds no problem')
   await waitUntilHealthy(lab)
   return { already, started, broken }
 }
@@ -127,7 +129,7 @@ async function assertOnlyOurs(layout: LabLayout): Promise<void> {
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
   if (others.length === 0) return
   const shown = [...others.slice(0, 3), ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
-  throw new AdminError('REFUSED', `cannot put a lab into ${layout.root}: it holds other files (${shown})`, [
+  throw new AdminError('REFUSED', `cannot put a lab into ${layout.root}: the folder contains other files (${shown})`, [
     'export TESTOPS_ADMIN_LAB_DIR=…   # a new or empty folder',
   ])
 }

@@ -1,5 +1,5 @@
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { countOf, hang, pad, widthOf } from './text.ts'
 
 /** What `checks --json` prints. */
@@ -33,5 +33,5 @@ export function checksText({ checks }: ChecksDocument, screen: Screen): string {
       ...hang(' '.repeat(width + 2), facts, screen.columns).map((line) => paint.faint(line)),
     ]
   })
-  return `${lines.join('\n')}\n\n${countOf(checks.length, 'check')}. More on one: testops-admin explain ID\n`
+  return `${lines.join('\n')}\n\n${countOf(checks.length, 'check')}. More about a check: testops-admin explain ID\n`
 }

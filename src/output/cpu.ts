@@ -1,8 +1,8 @@
-import { firstLegacyBuild, firstV3Build } from '../knowledge/builds.ts'
-import { hypervisorAdvice } from '../knowledge/hypervisors.ts'
 import { images } from '../knowledge/images.ts'
+import { firstLegacyBuild, firstV3Build } from '../knowledge/builds.ts'
+import { hypervisorAdvice } from '../knowledge/processors.ts'
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { hang, printable, wrap } from './text.ts'
 
 export interface JudgedMachine {
@@ -74,8 +74,9 @@ function reasonsOf({ reason }: JudgedMachine): string[] {
 function adviceOn(lacking: readonly JudgedMachine[]): string[] {
   const isVirtual = lacking.some(({ hypervisor }) => hypervisor !== null)
   return [
-    `Since build ${firstV3Build.label}, image ${images.standard} needs x86-64-v3.`,
+    `Since build ${firstV3Build.label}, image ${images.standard} needs a processor with x86-64-v3.`,
     ...(isVirtual ? [hypervisorAdvice] : []),
-    `Or use image ${images.legacy}, available since build ${firstLegacyBuild.label}: testops-admin explain service/cpu-level`,
+    `On processors without x86-64-v3, use image ${images.legacy}, available since build ${firstLegacyBuild.label}: ` +
+      'testops-admin explain service/cpu-level',
   ]
 }

@@ -3,7 +3,7 @@ import { withoutSecrets } from '../core/redaction/index.ts'
 import type { ExplainEntry } from '../knowledge/explain/entry.ts'
 import type { SearchAnswer } from '../knowledge/explain/search/search.ts'
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { clip, hang, pad, printable, widthOf, wrap } from './text.ts'
 
 type ShownEntry = Pick<
@@ -61,7 +61,7 @@ export function explainText(document: ExplainDocument, screen: Screen): string {
   return isBest ? inFull(first, others, screen) : list(document.entries, screen) + how
 }
 
-const how = '\nShow one in full: testops-admin explain ID\n'
+const how = '\nShow an entry in full: testops-admin explain ID\n'
 
 const whatItIs: Readonly<Record<ExplainEntry['kind'], string>> = {
   check: 'Healthy: ',
@@ -101,7 +101,7 @@ const headings: Readonly<Record<ExplainEntry['kind'], string>> = {
   check: 'Checks, by their healthy state',
   fault: 'Faults',
   signature: 'Log lines',
-  term: 'Words of the web interface, and frequent questions',
+  term: 'Terms in the web interface, and common questions',
 }
 
 function everything(entries: readonly ShownEntry[], screen: Screen): string {
@@ -116,5 +116,6 @@ function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen)
   const asked = printable(query.trim())
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
   const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
-  return `${[...wrap(said.endsWith('?') ? said : `${said}.`, columns), 'All names: testops-admin explain'].join('\n')}\n`
+  const lines = wrap(said.endsWith('?') ? said : `${said}.`, columns)
+  return `${[...lines, 'List all entries: testops-admin explain'].join('\n')}\n`
 }

@@ -1,9 +1,9 @@
 import type { NamedFile } from '../core/deployment.ts'
-import type { RunState } from '../core/run-summary.ts'
+import type { RunState } from '../core/run-state.ts'
 import { undoCommand } from '../core/run-state.ts'
 import { onDeployment } from '../core/typed.ts'
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { hang, pad, printable, widthOf } from './text.ts'
 import { command, nested } from '../core/shell-command.ts'
 
@@ -27,8 +27,10 @@ export function historyText(
   file?: NamedFile,
 ): string {
   const paint = paintFor(screen)
-  if (runs.length + unreadable.length === 0)
-    return `${hang('', `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record.`, screen.columns).join('\n')}\n`
+  if (runs.length + unreadable.length === 0) {
+    const none = `There is no record of a repair of ${file ? 'file' : 'deployment'} ${printable(deployment)}.`
+    return `${hang('', none, screen.columns).join('\n')}\n`
+  }
   const width = Math.max(0, ...runs.map(({ run }) => widthOf(run)))
   const lines = runs.flatMap(({ run, state, by, done, steps, within, where, copyGone, misfit, unhealthy }) => {
     const row = (word: string, more: string, painted: (word: string) => string): string[] => {
@@ -36,7 +38,7 @@ export function historyText(
       const isShort = width + widthOf(`  ${word}  ${more}`) <= screen.columns
       return isShort ? [`${head}  ${more}`] : [head, ...hang('    ', more, screen.columns)]
     }
-    if (misfit !== undefined) return row('fits no repair', printable(misfit), paint.warn)
+    if (misfit !== undefined) return row('belongs to no repair', printable(misfit), paint.warn)
     const at = within === null ? '' : `, in the middle of: ${printable(within)}`
     const left = unhealthy ? `, still not ok: ${unhealthy.map(printable).join(', ')}` : ''
     const place =
@@ -61,9 +63,11 @@ export function historyText(
   const flags = onDeployment(deployment, config, file)
   for (const it of next) {
     if (it.misfit !== undefined)
-      lines.push(command`Remove this record: testops-admin discard ${it.run} ${nested(flags)}`)
+      lines.push(command`Remove the record of this run: testops-admin discard ${it.run} ${nested(flags)}`)
     else if (it.where === 'deployment')
-      lines.push(command`Read it: testops-admin resume --adopt ${it.run} ${nested(flags)} --dry-run`)
+      lines.push(
+        command`Read the record of this run: testops-admin resume --adopt ${it.run} ${nested(flags)} --dry-run`,
+      )
     else {
       lines.push(command`Resume: testops-admin resume ${it.run} ${nested(flags)}`)
       lines.push(`${it.onlyCloses ? 'Close' : 'Undo'}: ${undoCommand(it, flags)}`)

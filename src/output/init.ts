@@ -1,5 +1,5 @@
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { hang, pad, printable } from './text.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -22,7 +22,7 @@ type Connection = { part: string } & (
   | { status: 'failed' | 'absent'; error: { code: string; message: string; suggestions: readonly Suggestion[] } }
 )
 
-const words = { ok: 'ok', failed: 'failed', absent: 'not known' } as const
+const words = { ok: 'ok', failed: 'failed', absent: 'unknown' } as const
 
 /** Returns how each part answered, and what was written. */
 export function initText({ file, deployment, connections }: InitDocument, screen: Screen): string {
@@ -37,7 +37,8 @@ export function initText({ file, deployment, connections }: InitDocument, screen
     )
     return [first.replace(word, shown), ...rest]
   })
-  return `${[...rows, '', ...hang('', `Written: ${printable(file)}`, screen.columns), command`Next: testops-admin doctor ${nested(onDeployment(deployment))}`].join('\n')}\n`
+  const next = command`Next: testops-admin doctor ${nested(onDeployment(deployment))}`
+  return `${[...rows, '', ...hang('', `Wrote ${printable(file)}`, screen.columns), next].join('\n')}\n`
 }
 
 /** Returns 3 if a known part does not answer, as what is written may be wrong there; else 0. */

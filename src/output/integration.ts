@@ -1,6 +1,6 @@
 import type { Certificate, IntegrationCause, IntegrationStep } from '../core/external-system.ts'
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { hang, pad, printable } from './text.ts'
 import { command } from '../core/shell-command.ts'
 
@@ -46,15 +46,19 @@ export function checked(it: Omit<CheckedIntegration, 'verdict' | 'causes'>): Che
 
 const advice: Readonly<Record<IntegrationCause, { text: string; explain: string }>> = {
   credentials: {
-    text: "Credentials: enter them again in the integration's settings, without invisible characters at the ends.",
+    text:
+      "Credentials: enter them again in the integration's settings, with no spaces or invisible characters at " +
+      'either end.',
     explain: 'integrations/credentials',
   },
   connectivity: {
-    text: 'Connectivity: the problem is the name, network, proxy or certificate, not the credentials.',
+    text: 'Connectivity: the problem is the host name, network, proxy or certificate, not the credentials.',
     explain: 'integrations/reachable',
   },
   api: {
-    text: 'API: the system answers, but not as an integration expects: check the address first, then what an update changed.',
+    text:
+      'API: the external system answers, but not as the integration expects. First check the address, then what ' +
+      'the last update of that system changed.',
     explain: 'integrations/answers',
   },
 }
@@ -62,7 +66,10 @@ const advice: Readonly<Record<IntegrationCause, { text: string; explain: string 
 /** Returns each external system with a line for each step, and what to do. */
 export function integrationText({ integrations }: IntegrationDocument, screen: Screen): string {
   if (integrations.length === 0)
-    return 'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n'
+    return (
+      'Neither the configuration nor the log names an external system. Name one: testops-admin check-integration ' +
+      '--url URL\n'
+    )
   return `${integrations.map((it) => textOf(it, screen).join('\n')).join('\n\n')}\n`
 }
 

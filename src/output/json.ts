@@ -1,5 +1,4 @@
-import { jsonWithoutBuildCommands } from '../core/build-server-lines.ts'
-import { harmlessJson } from '../core/harmless.ts'
+import { harmlessJson, jsonWithoutBuildCommands } from '../core/harmless.ts'
 
 /**
  * Yields one JSON document in pieces, so that a large one is never one text. It is as `JSON.stringify(value, null, 2)`

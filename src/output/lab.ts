@@ -1,6 +1,6 @@
 import { harmlessIn } from '../core/harmless.ts'
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { countOf, hang, pad, widthOf, wrap } from './text.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -71,11 +71,13 @@ export interface LabFaultsDocument {
 export function labStatusText(document: LabStatusDocument, screen: Screen): string {
   const { phase, directory, servers, service, broken, operator, commands, configuration } = harmlessIn(document)
   const paint = paintFor(screen)
-  const atWork = operator ? [`${operator.command} is running (process ${operator.pid}), since ${operator.since}`] : []
+  const atWork = operator
+    ? [`${operator.command} has been running since ${operator.since} (process ${operator.pid})`]
+    : []
   if (phase === 'absent')
     return lines([`There is no lab in ${directory}.`, ...atWork, '', 'Start one: testops-admin lab up'])
   if (phase !== 'up') {
-    const next = operator ? [] : ['', 'Resume: testops-admin lab up, or remove it: testops-admin lab down']
+    const next = operator ? [] : ['', 'Resume: testops-admin lab up. Or remove the lab: testops-admin lab down']
     return lines([`The lab in ${directory} is ${phase}.`, ...atWork, ...next])
   }
   const width = Math.max(...servers.map(({ kind }) => widthOf(kind)), widthOf('service'))
@@ -90,7 +92,8 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
     ),
     ...(service
       ? [
-          `  ${pad('service', width)}  ${service.state === 'running' ? paint.good('running') : paint.bad(service.state)}  ${service.url}`,
+          `  ${pad('service', width)}  ` +
+            `${service.state === 'running' ? paint.good('running') : paint.bad(service.state)}  ${service.url}`,
         ]
       : []),
     '',
@@ -100,35 +103,35 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
     whatNext(document),
     '',
     `Configuration: ${configuration}`,
-    'To copy:',
+    'Commands to copy:',
     ...commands.map((command) => `  ${command}`),
   ])
 }
 
 function whatNext({ servers, service, broken }: LabStatusDocument): string {
-  if (broken.length > 0) return 'Mend it: testops-admin lab mend'
+  if (broken.length > 0) return 'Mend the lab: testops-admin lab mend'
   const isWhole = servers.every(({ running }) => running) && service?.state === 'running'
   return isWhole
-    ? 'Nothing is broken. Break it: testops-admin lab break FAULT (names: lab faults)'
-    : 'Not everything is running. Start it: testops-admin lab up'
+    ? 'Nothing is broken. Break something: testops-admin lab break FAULT (list the names: testops-admin lab faults)'
+    : 'Part of the lab is stopped. Start it: testops-admin lab up'
 }
 
 export function labUpText(document: LabUpDocument, screen: Screen): string {
   const { already, started, broken } = harmlessIn(document)
   const what =
     broken.length > 0
-      ? 'The lab is up, and still broken.'
+      ? `The lab is up, and ${broken.length === 1 ? 'its fault is' : 'its faults are'} not mended yet.`
       : already && started.length === 0
-        ? 'The lab is up already.'
+        ? 'The lab is already up.'
         : already
-          ? `The lab was up already; ${started.join(', ')} ${started.length === 1 ? 'was' : 'were'} missing and ${started.length === 1 ? 'is' : 'are'} back.`
+          ? `The lab was already up. Started what was not running: ${started.join(', ')}.`
           : 'The lab is up and healthy.'
   return `${wrap(what, screen.columns).join('\n')}\n\n${labStatusText(document, screen)}`
 }
 
 export function labDownText(document: LabDownDocument, { columns }: Screen): string {
   const { found, removed } = harmlessIn(document)
-  if (!found) return 'There is no lab; nothing to take down.\n'
+  if (!found) return 'There is no lab to remove.\n'
   return lines(wrap(removed.length === 0 ? 'The lab is gone.' : `The lab is gone: ${removed.join(', ')}.`, columns))
 }
 
@@ -142,16 +145,17 @@ export function labBreakText(document: LabBreakDocument, screen: Screen): string
   const before = already.flatMap((name) =>
     hang(
       `${name}: `,
-      command`already there. If a repair has fixed it since, first run: testops-admin lab mend ${name}`,
+      command`skipped, because this fault is already on record. If a repair has fixed it since, first run:
+        testops-admin lab mend ${name}`,
       screen.columns,
     ),
   )
-  const ends = expectedExitCode === null ? '' : command` (exits with ${expectedExitCode})`
+  const ends = expectedExitCode === null ? '' : command`   # exits with ${expectedExitCode}`
   return lines([
     ...told,
     ...before,
     '',
-    command`Look: testops-admin doctor -d lab${nested(ends)}`,
+    command`Diagnose: testops-admin doctor -d lab${nested(ends)}`,
     'Mend: testops-admin lab mend',
   ])
 }
@@ -160,10 +164,10 @@ export function labMendText(document: LabMendDocument): string {
   const { mended, remaining, healthy } = harmlessIn(document)
   const done = mended.length === 0 ? 'Nothing to mend' : `Mended: ${mended.join(', ')}`
   const state = healthy
-    ? 'doctor finds nothing'
+    ? '`doctor` finds no problem'
     : remaining.length > 0
       ? `still broken: ${remaining.join(', ')}`
-      : 'the lab does not have that fault'
+      : 'no fault of that name is active in the lab'
   return `${done}; ${state}.\n`
 }
 

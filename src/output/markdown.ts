@@ -19,7 +19,10 @@ function linkedPage(page: string): string {
   const [, path, part] = /^docs\/([\w/-]{1,100})\.md(?:#([\w-]{1,100}))?$/.exec(page) ?? []
   if (path === undefined) return page
   const name = path.slice(path.lastIndexOf('/') + 1)
-  return `[${name}${part === undefined ? '' : `: ${part.replaceAll('-', ' ')}`}](../${path}.md${part === undefined ? '' : `#${part}`})`
+  return (
+    `[${name}${part === undefined ? '' : `: ${part.replaceAll('-', ' ')}`}](../${path}.md` +
+    `${part === undefined ? '' : `#${part}`})`
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Chalk } from 'chalk'
+import type { CheckReport } from '../core/check.ts'
 import { harmless } from '../core/harmless.ts'
-import type { Screen } from './screen.ts'
+import { printable } from './text.ts'
 
 export interface Paint {
   good: (text: string) => string
@@ -24,4 +25,39 @@ export function paintFor(screen: Screen): Paint {
     strong: (text) => chalk.bold(harmless(text)),
     faint: (text) => chalk.dim(harmless(text)),
   }
+}
+
+/** The width of what shows a text, and whether it understands colours. */
+export interface Screen {
+  columns: number
+  colour: boolean
+}
+
+/** A screen for files, pipes and golden files. */
+export const plainScreen: Screen = { columns: 80, colour: false }
+
+/** The outcome of a check, in one word. */
+type StatusWord = 'ok' | 'warning' | 'error' | 'skipped' | 'unknown'
+
+export function statusWord(check: Pick<CheckReport, 'status' | 'severity'>): StatusWord {
+  return check.status === 'problem' ? (check.severity ?? 'error') : check.status
+}
+
+const signs: Record<StatusWord, string> = { ok: '✔', warning: '!', error: '✖', skipped: '-', unknown: '?' }
+
+/** Returns a sign and a word: colour alone says nothing. */
+export function badge(word: StatusWord, paint: Paint): string {
+  const colours: Record<StatusWord, (text: string) => string> = {
+    ok: paint.good,
+    warning: paint.warn,
+    error: paint.bad,
+    skipped: paint.faint,
+    unknown: paint.doubt,
+  }
+  return colours[word](`${signs[word]} ${word}`)
+}
+
+/** Returns what to say about a check in one line. */
+export function oneLine(check: CheckReport): string {
+  return printable(check.findings?.[0]?.message ?? check.error?.message ?? check.reason ?? check.detail ?? check.title)
 }

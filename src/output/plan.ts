@@ -1,8 +1,8 @@
-import { grouped } from '../core/grouped.ts'
+import { grouped } from '../core/format.ts'
 import { commandOf, fileOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { countOf, hang, pad, printable, widthOf } from './text.ts'
 import { command } from '../core/shell-command.ts'
 
@@ -22,12 +22,13 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
   usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
   usersAtMost: (count) =>
-    `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'} (some sessions may have no user, and some users several sessions)`,
+    `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'} (a session may have no user, and a ` +
+    'user may have several sessions)',
   projects: (count) => `affects ${countOf(count, 'project')}`,
   trees: (count) =>
     `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and reloads ${count === 1 ? 'it' : 'them'}`,
   calls: (count) => `calls the service ${count === 1 ? 'once' : `${grouped(count)} times`}`,
-  serviceStops: () => 'stops the service: users are cut off until it is started again',
+  serviceStops: () => 'stops the service: users are cut off until you start it again',
   serviceStarts: () => 'starts the service',
   serviceRestarts: () => 'restarts the service: users are cut off until it answers again',
 }
@@ -39,7 +40,8 @@ export function planText(plan: Plan, screen: Screen): string {
   const file = fileOf(plan)
   const lines = [
     paint.strong(
-      `Plan: ${printable(commandOf(plan.repair))} on ${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`,
+      `Plan: ${printable(commandOf(plan.repair))} on ` +
+        `${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`,
     ),
   ]
   const targets = Object.entries(plan.target).map(([part, where]) => [printable(part), where] as const)
@@ -56,7 +58,7 @@ export function planText(plan: Plan, screen: Screen): string {
   })
   lines.push(
     '',
-    'It:',
+    'This repair:',
     ...Object.entries(plan.impact).flatMap(([name, count]) => hang('  - ', impactIn(name, count), columns)),
   )
   const duration = durationOf(plan)
@@ -79,9 +81,10 @@ function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null
   const known = lasting.flatMap(({ ms }) => ms ?? [])
   const unknown = lasting.flatMap(({ ms, place }) => (ms === null ? [place] : []))
   const seconds = `${Math.max(1, Math.round(known.reduce((sum, it) => sum + it, 0) / 1000))} s`
-  if (known.length === 0) return 'duration unknown: no earlier run on record'
+  if (known.length === 0) return 'duration unknown: no earlier run of these steps on record'
   if (unknown.length === 0) return `takes about ${seconds}, as in earlier runs`
-  return `takes about ${seconds} as in earlier runs, plus an unknown time for step ${unknown.join(', ')}`
+  const others = `${unknown.length === 1 ? 'step' : 'steps'} ${unknown.join(', ')}`
+  return `takes about ${seconds}, as in earlier runs, plus an unknown time for ${others}`
 }
 
 /** Returns an impact in words. A saved plan or a record may name anything, even `constructor`. */

@@ -1,5 +1,5 @@
-import { grouped } from '../core/grouped.ts'
-import type { Moving } from '../core/moving.ts'
+import type { Moving } from '../core/controls.ts'
+import { grouped } from '../core/format.ts'
 
 /** Returns progress such as `412,000 of 1,284,000 sessions, 85,000/s, 10 s left`; the rate only once it is known. */
 export function movingLine({ done, total, unit }: Moving, elapsedMs: number): string {

@@ -1,18 +1,16 @@
 import { cancelledMessage } from '../core/error.ts'
-import { fileOf, isUndoable, leavesChange } from '../core/plan.ts'
-import type { Plan } from '../core/plan.ts'
-import type { RepairDocument, TreeAccount } from '../core/repair-document.ts'
-import { onDeployment } from '../core/typed.ts'
-import { errorText } from './error-text.ts'
-import { paintFor } from './paint.ts'
-import type { Paint } from './paint.ts'
-import { planText } from './plan.ts'
-import type { Screen } from './screen.ts'
-import { countOf, hang, pad, printable, widthOf } from './text.ts'
-import { nextText } from './next.ts'
-import { command, nested } from '../core/shell-command.ts'
+import { grouped } from '../core/format.ts'
 import { own } from '../core/own.ts'
-import { grouped } from '../core/grouped.ts'
+import type { Plan } from '../core/plan.ts'
+import { fileOf, isUndoable, leavesChange } from '../core/plan.ts'
+import type { RepairDocument, TreeAccount } from '../core/repair.ts'
+import { command, nested } from '../core/shell-command.ts'
+import { onDeployment } from '../core/typed.ts'
+import { errorText, nextText } from './error-text.ts'
+import type { Paint, Screen } from './paint.ts'
+import { paintFor } from './paint.ts'
+import { planText } from './plan.ts'
+import { countOf, hang, pad, printable, widthOf } from './text.ts'
 
 const outcomes = {
   planned: 'Nothing changed: this is only the plan.',
@@ -83,7 +81,7 @@ function wordFor(document: RepairDocument): string {
   const { outcome, plan, applied, error } = document
   if (isUnhealthy(document)) return 'Done, but not healthy.'
   if (outcome === 'done' && isTakenBack(document))
-    return plan.steps.some(isUndoable) ? 'Undone.' : 'Closed: what it did stays.'
+    return plan.steps.some(isUndoable) ? 'Undone.' : 'Closed: its changes stay.'
   if (outcome === 'interrupted' && isOver(document)) return 'Interrupted: nothing changed.'
   if (outcome === 'failed' && error && applied.length === 0 && isOver(document)) return 'Failed: nothing changed.'
   return outcomes[outcome]
@@ -117,7 +115,7 @@ export function stepLines(
 /** Returns the steps that an undo reverses, in its order; '' if there are none. */
 export function takeBackText({ steps }: Plan, order: readonly number[], { columns }: Screen): string {
   const lines = order.flatMap((index) => hang(`  ${index + 1}. `, printable(steps[index]!.title), columns))
-  return lines.length === 0 ? '' : `\nTo be undone, in this order:\n${lines.join('\n')}\n`
+  return lines.length === 0 ? '' : `\nThe undo reverses these steps, in this order:\n${lines.join('\n')}\n`
 }
 
 const mostFailures = 10

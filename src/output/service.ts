@@ -1,7 +1,7 @@
 import type { PlatformName } from '../core/deployment.ts'
 import type { ServiceImage, ServiceInstance, ServiceStatus } from '../core/sources.ts'
 import { paintFor } from './paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './paint.ts'
 import { hang, printable } from './text.ts'
 
 /** What `service status --json` prints. */

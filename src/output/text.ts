@@ -1,5 +1,4 @@
-import { withoutBuildCommands } from '../core/build-server-lines.ts'
-import { harmless } from '../core/harmless.ts'
+import { harmless, withoutBuildCommands } from '../core/harmless.ts'
 
 /**
  * Returns text from outside (names of queues, log lines, messages of servers) for one line of an output: harmless to a

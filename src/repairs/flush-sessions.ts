@@ -5,7 +5,7 @@ import { AdminError } from '../core/error.ts'
 import type { Step } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
 import type { SessionCensus, SessionSelection, SessionsSource } from '../core/sources.ts'
-import { literally, sessionKeys } from '../knowledge/session-keys.ts'
+import { literally, sessionKeys } from '../knowledge/sessions.ts'
 import { command, nested, sentence } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -32,9 +32,9 @@ export const flushSessions = defineRepair({
     const { namespace, sessions: found, foreign } = census
     if (typeof which !== 'string' && !census.indexed && census.present > 0) refuseWithoutIndex(census, which.user)
     const version = identity ? `, Redis ${identity.version}` : ''
-    const none = `${sessions.target} holds no ${which === 'all' ? '' : 'matching '}session`
+    const none = `${sessions.target} has no ${which === 'all' ? '' : 'matching '}sessions`
     return {
-      target: { sessions: `${sessions.target}${version}${namespace === null ? '' : `, key space ${namespace}`}` },
+      target: { sessions: `${sessions.target}${version}${namespace === null ? '' : `, key prefix ${namespace}`}` },
       impact: impactOf(census, which),
       evidence: namespace === null ? [] : evidenceOf(sessions, census, which),
       notes: [...(found === 0 ? [none] : notesOf(options)), ...stay(foreign, namespace)],
@@ -64,17 +64,13 @@ function stepOf(
   flush: boolean,
 ): Step {
   const whose =
-    which === 'all'
-      ? 'all sessions'
-      : which === 'stale'
-        ? 'the sessions that are not valid now'
-        : `the sessions of ${which.user}`
-  const how = flush ? '; empty the whole database at once if it holds nothing else' : ''
+    which === 'all' ? 'all sessions' : which === 'stale' ? 'the stale sessions' : `the sessions of ${which.user}`
+  const how = flush ? ', with FLUSHDB if the database contains only sessions' : ''
   return {
-    title: `remove ${whose} in key space ${namespace} at ${target}${how}`,
+    title: `remove ${whose} with key prefix ${namespace} at ${target}${how}`,
     action: { kind: 'remove-sessions', store: target, namespace, which, flush, counts: { sessions, asOf } },
     interrupts: which !== 'stale',
-    loses: 'those sessions and any unsaved work in them. There is no undo: their users must sign in again',
+    loses: 'these sessions and any unsaved work in them. Their users must sign in again. This cannot be undone',
   }
 }
 
@@ -94,44 +90,46 @@ function evidenceOf(
     typeof which === 'string'
       ? []
       : [command`${nested(client)} SCARD ${sessionKeys.userIndex(namespace!, which.user)}`, grouped(sessions)]
-  const all = `${grouped(present)}${which === 'stale' ? `; ${grouped(sessions)} of them ${sessions === 1 ? 'is' : 'are'} not valid by the store's clock` : ''}`
+  const stale = `; by the store's clock, ${counted(sessions, 'session')} ${sessions === 1 ? 'is' : 'are'} stale`
+  const all = `${grouped(present)}${which === 'stale' ? stale : ''}`
   return [
     ...own,
     scan,
     all,
-    command`${nested(client)} DBSIZE   # beside the sessions and their index: ${grouped(foreign)}`,
+    command`${nested(client)} DBSIZE   # counts all keys. Keys that do not belong to the sessions:
+      ${grouped(foreign)}`,
   ]
 }
 
 function notesOf({ all, stale }: FlushOptions): string[] {
   return [
     stale
-      ? "sessions stay if they have begun and have not expired, by the store's own clock"
+      ? 'a session is stale if it has expired, is dated in the future, or has no creation time. The repair ' +
+        "goes by the session store's clock"
       : all
-        ? 'anyone who signs in during this repair may have to sign in again'
-        : 'anyone who signs in during this repair stays signed in: it removes only the sessions it counted',
+        ? 'users who sign in during this repair may have to sign in again'
+        : 'users who sign in during this repair stay signed in: the repair removes only the sessions that it counted',
     'the service keeps running',
   ]
 }
 
 function stay(foreign: number, namespace: string | null): string[] {
   if (foreign === 0) return []
-  const isOne = foreign === 1
   const which =
     namespace === null
-      ? isOne
+      ? foreign === 1
         ? 'is not a session'
         : 'are not sessions'
-      : `${isOne ? 'belongs' : 'belong'} to no session of key space ${namespace}`
-  return [`${counted(foreign, 'key')} of this database ${which}, and ${isOne ? 'stays' : 'stay'}`]
+      : `${foreign === 1 ? 'does' : 'do'} not belong to the sessions with key prefix ${namespace}`
+  return [`${counted(foreign, 'key')} in this database ${which}. The repair keeps ${foreign === 1 ? 'it' : 'them'}`]
 }
 
 function refuseWithoutIndex({ namespace }: SessionCensus, user: string): never {
   throw new AdminError(
     'UNAVAILABLE',
-    `cannot find the sessions of ${user}: the service keeps no index of users in key space ${namespace}`,
+    `cannot find the sessions of ${user}: the sessions with key prefix ${namespace} have no index by user`,
     [
-      'testops-admin flush-sessions -d {deployment}   # all sessions',
+      'testops-admin flush-sessions -d {deployment}   # removes all sessions',
       'testops-admin flush-sessions --stale -d {deployment}',
     ],
   )
@@ -141,7 +139,8 @@ function rivals({ target }: SessionsSource, { rivals: several }: SessionCensus):
   const shown = several.slice(0, 5).map(({ namespace, sessions }) => `${namespace} (${counted(sessions, 'session')})`)
   return new AdminError(
     'CONFIGURATION',
-    `several key spaces at ${target} hold sessions: ${shown.join(', ')}. Name the service's key space`,
+    `${target} has sessions under several key prefixes: ${shown.join(', ')}. Set the service's key prefix in the ` +
+      'configuration',
     [
       ...several
         .slice(0, 5)
@@ -160,10 +159,10 @@ function loading({ target, client }: SessionsSource): AdminError {
 function replica({ target, client }: SessionsSource, role: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `Redis at ${target} is a replica (role ${role}) and takes no writes. Name its master`,
+    `Redis at ${target} has role ${role} and accepts no writes. Set the address of its master in the configuration`,
     [
-      command`${nested(client)} INFO replication   # master_host`,
-      'name the master in the configuration: sessions.url, or sessions.sentinel',
+      command`${nested(client)} INFO replication   # shows the master as master_host`,
+      'in the configuration, set `sessions.url` to the address of the master, or set `sessions.sentinel`',
     ],
   )
 }

@@ -7,10 +7,8 @@ import type { Step } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
 import type { ApiSource, ServiceSource } from '../core/sources.ts'
 import { migratesTrees, parseBuild, treeMigration } from '../knowledge/builds.ts'
-import { choose } from './migrate-trees/chosen.ts'
-import type { Chosen, MigrateOptions } from './migrate-trees/chosen.ts'
-import { named } from './migrate-trees/names.ts'
-import type { Names } from './migrate-trees/names.ts'
+import { choose, named } from './migrate-trees/chosen.ts'
+import type { Chosen, MigrateOptions, Names } from './migrate-trees/chosen.ts'
 
 export const migrateTrees = defineRepair({
   id: 'migrate-trees',
@@ -43,7 +41,7 @@ export const migrateTrees = defineRepair({
   },
 })
 
-const noJobs = 'the service does not list its migration jobs, so --wait has nothing to wait for'
+const noJobs = 'the service does not list its migration jobs, so `--wait` has nothing to wait for'
 
 function askStep({ target }: ApiSource, { items }: Chosen, { concurrency }: MigrateOptions): Step {
   const whole = items.filter(({ tree }) => tree === null).length
@@ -55,13 +53,15 @@ function askStep({ target }: ApiSource, { items }: Chosen, { concurrency }: Migr
     title: `ask the service to reload ${parts.join(' and ')}, ${counted(concurrency, 'call')} at a time`,
     action: { kind: 'migrate-trees', api: target, items, concurrency },
     interrupts: true,
-    loses: 'there is no undo: the service clears and reloads trees, even while people look at them',
+    loses:
+      'the trees as they are now. The service clears and reloads them, even while people are using them. ' +
+      'This cannot be undone',
   }
 }
 
 function waitStep(newestJob: number): Step {
   return {
-    title: 'wait until the service has done its migration jobs',
+    title: 'wait until the service has finished its migration jobs',
     action: { kind: 'await-migration', counts: { newestJob } },
     interrupts: false,
   }
@@ -82,11 +82,13 @@ async function declaredBuild(service: Wanted<ServiceSource>): Promise<string | n
 function versionNotes(declared: string | null): string[] {
   const { first, last } = treeMigration
   const build = declared === null ? null : parseBuild(declared)
-  if (!build)
-    return [`WARNING: the build is unknown. Versions ${first} to ${last} move their trees to the new structure`]
+  if (!build) return [`WARNING: the build of the service is unknown. This repair is for versions ${first} to ${last}`]
   return migratesTrees(build)
     ? []
-    : [`WARNING: build ${build.label} does not move its trees to the new structure: versions ${first} to ${last} do`]
+    : [
+        `WARNING: build ${build.label} does not move trees to the new structure. ` +
+          `Only versions ${first} to ${last} do so`,
+      ]
 }
 
 /** Returns the newest job's id, 0 for none; null if the service lists no jobs. Throws FORBIDDEN if it hides them. */
@@ -95,9 +97,9 @@ async function newestJobOf(api: ApiSource): Promise<number | null> {
     if (!(error instanceof AdminError) || error.code !== 'FORBIDDEN') throw error
     throw new AdminError(
       'FORBIDDEN',
-      `--wait must see the service's migration jobs: ${error.message}. No migration was requested yet`,
+      `cannot list the service's migration jobs, which --wait needs: ${error.message}. No migration was requested`,
       [
-        'the same command without --wait   # requests the migration, and leaves the jobs to the service',
+        'the same command without --wait   # requests the migration, and does not wait for the jobs',
         ...error.suggestions,
       ],
       { cause: error },

@@ -12,18 +12,15 @@ import type { Risk } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
 import { typed } from '../core/typed.ts'
 import type { BrokerSource, QueueCounts } from '../core/sources.ts'
-import { alwaysDurable, impersonator, isDroppedArgument } from '../knowledge/broker.ts'
-import { aheadOf, holdingOf } from '../knowledge/held-queues.ts'
+import { aheadOf, alwaysDurable, holdingOf, impersonator, isDroppedArgument } from '../knowledge/broker.ts'
 import { springSettings } from '../knowledge/settings.ts'
 import { choose } from './reset-queues/chosen.ts'
 import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
-import { foreignClients } from './reset-queues/foreign-clients.ts'
-import { refuseToLeave, refuseUnlessHeldSafely, refuseUntold } from './reset-queues/refusals.ts'
+import { foreignClients, refuseToLeave, refuseUnlessHeldSafely, refuseUntold } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, stepsOf } from './reset-queues/steps.ts'
-import { secondMigrationRisks } from '../domain/lock/stolen.ts'
-import { rolloutRisks } from './rollout-risks.ts'
-import { vendorToWrite } from './set-env/vendor.ts'
-import { controllerRisks, settingNotes, startStep, stopStep, unaskedNotes } from './service-steps.ts'
+import { secondMigrationRisks } from '../domain/lock/steps.ts'
+import { controllerRisks, rolloutRisks, settingNotes, startStep, stopStep, unaskedNotes } from './service-steps.ts'
+import { vendorToWrite } from './set-env/change.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface ResetOptions {
@@ -79,7 +76,8 @@ export const resetQueues = defineRepair({
         names: (await service.environment()).keys(),
         lookedIn: "the service's settings",
         next: () => [
-          'testops-admin set-env --durable-queues true --vendor-prefix PREFIX --no-restart -d {deployment}   # then run the same command again',
+          'testops-admin set-env --durable-queues true --vendor-prefix PREFIX --no-restart -d {deployment}   # ' +
+            'then run reset-queues again',
           'vendor: {prefix: PREFIX}   # in the configuration',
         ],
       })
@@ -173,7 +171,7 @@ function opened(broker: Wanted<BrokerSource>): BrokerSource {
   if (broker.code === 'NOT_CONFIGURED') throw broker
   const suggestions: Suggestion[] = [
     ...broker.suggestions,
-    'testops-admin explain broker/reachable   # if RabbitMQ does not boot',
+    'testops-admin explain broker/reachable   # if RabbitMQ does not start',
   ]
   throw new AdminError(broker.code, broker.message, suggestions, { cause: broker, obstacle: broker.obstacle })
 }
@@ -191,7 +189,9 @@ async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
 function unseenPolicies(broker: BrokerSource): Risk {
   return {
     name: 'unseen-policies',
-    message: 'this user cannot see policies. One with a time to live or a length limit could drop waiting messages',
+    message:
+      "this user cannot see the broker's policies. A policy with a time to live or a length limit could drop " +
+      'messages during the repair',
     proof: [rabbitmqctl(broker, 'list_policies'), rabbitmqctl(broker, 'list_operator_policies')],
   }
 }
@@ -199,7 +199,10 @@ function unseenPolicies(broker: BrokerSource): Risk {
 /** `tags`: the user's tags; null: they cannot be read. */
 function howToKeepUserIds({ user }: BrokerSource, tags: readonly string[] | null): string {
   const command = typed(['rabbitmqctl', 'set_user_tags', user, ...(tags ?? ['TAGS']), impersonator])
-  return `messages of other users lose their user_id. To keep it, give user ${user} the tag ${impersonator} during the repair: ${command}`
+  return (
+    `messages with another user's \`user_id\` lose this property. To keep it, give user ${user} the tag ` +
+    `${impersonator} during the repair: ${command}`
+  )
 }
 
 /**
@@ -267,23 +270,26 @@ function notesOf(
   return [
     ...(durable.length > 0
       ? [
-          `${counted(durable.length, 'queue')} of the service ${durable.length === 1 ? 'is durable already and stays' : 'are durable already and stay'} unchanged`,
+          `${counted(durable.length, 'queue')} of the service ` +
+            `${durable.length === 1 ? 'is already durable and stays' : 'are already durable and stay'} unchanged`,
         ]
       : []),
     ...(lasting.length > 0
       ? [`quorum queues and streams are always durable and stay unchanged: ${listed(lasting.map(({ name }) => name))}`]
       : []),
-    ...(missing.length > 0 ? [`missing now, but the service declares them when it starts: ${listed(missing)}`] : []),
+    ...(missing.length > 0 ? [`missing queues that the service declares when it starts: ${listed(missing)}`] : []),
     ...(dropped.length > 0
-      ? [`RabbitMQ ${version} no longer accepts these arguments, so they are left out: ${listed(dropped)}`]
+      ? [`RabbitMQ ${version} no longer accepts these arguments, so the repair leaves them out: ${listed(dropped)}`]
       : []),
     ...(shared.length > 0
-      ? [`exchanges that stay transient, because queues of others are bound to them too: ${listed(shared)}`]
+      ? [`exchanges that stay transient, because other clients' queues are bound to them too: ${listed(shared)}`]
       : []),
     ...(leftOut.length > 0 ? [`queues that stay transient, because --queue leaves them out: ${listed(leftOut)}`] : []),
     ...(others.length > 0
-      ? [`other queues, which stay transient: ${others.map(({ name, why }) => `${name} (${why})`).join(', ')}`]
+      ? [`other queues that stay transient: ${others.map(({ name, why }) => `${name} (${why})`).join(', ')}`]
       : []),
-    ...(total > 0 && !discard ? ['messages come back persistent and otherwise unchanged'] : []),
+    ...(total > 0 && !discard
+      ? ['the repair moves the messages back unchanged, except that they become persistent']
+      : []),
   ]
 }

@@ -1,11 +1,11 @@
-import { traitsOf } from '../knowledge/platforms.ts'
 import { refuseOwnedByOthers } from '../core/by-others.ts'
 import type { Wanted } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError, isForbidden } from '../core/error.ts'
 import type { Risk, Step } from '../core/plan.ts'
-import type { ApiSource, ServiceSource, ServiceStatus } from '../core/sources.ts'
-import { valuesKey } from '../knowledge/helm.ts'
+import type { ApiSource, ServiceSource, ServiceStatus, StartObstacle } from '../core/sources.ts'
+import { valuesKey } from '../knowledge/chart.ts'
+import { traitsOf } from '../knowledge/platforms.ts'
 
 /**
  * Returns the risk that a controller starts the service while a plan has it stopped; a paused one is no risk. Throws
@@ -18,7 +18,9 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
   return [
     {
       name: 'controller',
-      message: `${atWork.map(({ name }) => name).join(' and ')} may start the service while it should be stopped, or revert the changes`,
+      message:
+        `${atWork.map(({ name }) => name).join(' and ')} may start the service while it should stay stopped, or ` +
+        'revert the changes of this repair',
       proof: atWork.flatMap(({ pause }) => pause),
     },
   ]
@@ -28,7 +30,8 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
 export function unaskedNotes(api: Wanted<ApiSource>): string[] {
   if (!(api instanceof AdminError) || !isForbidden(api)) return []
   return [
-    `cannot check that the service answers: ${api.message}. It counts as started once the platform reports it ready`,
+    `cannot check that the service answers: ${api.message}. The service counts as started when the platform ` +
+      'reports it ready',
   ]
 }
 
@@ -37,10 +40,11 @@ export function settingNotes(deployment: Deployment, { name, to }: { name: strin
   if (!traitsOf(deployment).rollsOut) return []
   if (to === null)
     return [
-      `${name} is removed from the pod template only. If the values file has it, the next helm upgrade sets it again`,
+      `${name} is removed from the pod template only. If the values file sets it, the next helm upgrade brings it back`,
     ]
   return [
-    `${name} is set in the pod template only. The next helm upgrade silently reverts it, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`,
+    `${name} is set in the pod template only. The next helm upgrade silently reverts it, unless the values ` +
+      `file sets it too: ${valuesKey}: {${name}: "${to}"}`,
   ]
 }
 
@@ -66,4 +70,26 @@ export function startStep(locks: readonly { database: string; schema: string }[]
     action: { kind: 'start-service', ...(locks.length > 0 && { locks }) },
     interrupts: false,
   }
+}
+
+/**
+ * Returns the risk that the service may not come back after a stop. `mends`: kinds of obstacles that the repair itself
+ * may remove, as they may be the fault it is for. `stops`: false if new instances start before the old ones stop.
+ * Throws as the source does.
+ */
+export async function rolloutRisks(
+  service: ServiceSource,
+  { mends = [], stops = true }: { mends?: readonly StartObstacle['kind'][]; stops?: boolean } = {},
+): Promise<Risk[]> {
+  const obstacles = (await service.startObstacles()).filter(({ kind }) => !mends.includes(kind))
+  if (obstacles.length === 0) return []
+  return [
+    {
+      name: 'stuck-rollout',
+      message:
+        `${stops ? 'the service may not start again after a stop' : 'the new instances may never start'}: ` +
+        `${obstacles.map(({ message }) => message).join('; ')}`,
+      proof: [...new Set(obstacles.flatMap(({ proof }) => proof))],
+    },
+  ]
 }

@@ -18,11 +18,14 @@ export const stopTheService = defineRepair({
   async plan(sources, deployment) {
     const seen = await lookAtService(sources, deployment, { toStart: false })
     if (seen.status.state === 'stopped' && seen.status.startsAgain !== true)
-      return nothingToDo(seen, `the service is stopped: ${seen.status.detail}`)
+      return nothingToDo(seen, `the service is already stopped: ${seen.status.detail}`)
     return {
       ...drafted(seen, [stopStep(seen.status)]),
       impact: { serviceStops: 1 },
-      notes: ['it stays stopped until somebody starts it: testops-admin service start -d {deployment}', ...seen.notes],
+      notes: [
+        'the service stays stopped until somebody starts it: testops-admin service start -d {deployment}',
+        ...seen.notes,
+      ],
       risks: seen.risks,
       verifiedBy: [],
     }
@@ -36,7 +39,8 @@ export const startTheService = defineRepair({
   ...looksAt,
   async plan(sources, deployment) {
     const seen = await lookAtService(sources, deployment, { toStop: false })
-    if (seen.status.state === 'running') return nothingToDo(seen, `the service runs: ${seen.status.detail}`)
+    if (seen.status.state === 'running')
+      return nothingToDo(seen, `the service is already running: ${seen.status.detail}`)
     return { ...drafted(seen, [startStep()]), impact: { serviceStarts: 1 }, risks: seen.startRisks }
   },
 })
@@ -53,7 +57,7 @@ export const restartTheService = defineRepair({
       return {
         ...drafted(seen, [startStep()]),
         impact: { serviceStarts: 1 },
-        notes: ['the service is stopped, so it is only started', ...seen.notes],
+        notes: ['the service is already stopped: this repair only starts it', ...seen.notes],
         risks: seen.startRisks,
       }
     return {

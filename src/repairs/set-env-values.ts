@@ -3,26 +3,19 @@ import { defineRepair } from '../core/repair.ts'
 import { typed } from '../core/typed.ts'
 import { chartKeys, ownKeyOf } from '../knowledge/chart.ts'
 import { isSecretSetting, parseBoolean, settingDefaults } from '../knowledge/settings.ts'
-import { withUpgrade } from './apply/release.ts'
+import { applyReads, installedChart, needed, withUpgrade } from './apply/release.ts'
 import type { ChartOptions } from './apply/release.ts'
-import { applyReads, installedChart, needed } from './apply/surroundings.ts'
-import { chooseFile } from './files/choose.ts'
-import type { Chosen } from './files/choose.ts'
-import { containersOf } from './files/effect.ts'
-import { effectOfSteps, otherChanges, unknownChart, valuesWith } from './files/known-chart.ts'
-import { placeOfValues } from './files/layout.ts'
-import { editImpact, editSteps, effectNote } from './files/steps.ts'
-import { assertValue, typoNote, wordsOf } from './set-env/change.ts'
-import type { SettingWish } from './set-env/change.ts'
-import { queuesWouldDiffer } from './set-env/queues.ts'
-import { vendorFlag, vendorToWrite } from './set-env/vendor.ts'
-import type { GivenVendor } from './set-env/vendor.ts'
+import { chooseFile, editImpact, editSteps, effectNote, placeOfValues } from './files/layout.ts'
+import type { Chosen } from './files/layout.ts'
+import { containersOf, effectOfSteps, otherChanges, unknownChart, valuesWith } from './files/known-chart.ts'
+import { assertValue, queuesWouldDiffer, typoNote, vendorFlag, vendorToWrite, wordsOf } from './set-env/change.ts'
+import type { GivenVendor, SettingWish } from './set-env/change.ts'
 import { chartWords } from './use-legacy-image.ts'
 import { command } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 import { listed } from '../core/format.ts'
 import type { ChartPlace } from '../core/sources.ts'
-import type { Effect } from './files/effect.ts'
+import type { Effect } from './files/known-chart.ts'
 
 export interface ValuesOptions {
   settings: readonly SettingWish[]
@@ -96,7 +89,7 @@ export const setEnvInValues = defineRepair({
     const next = (part: keyof GivenVendor): Suggestion[] => [
       vendorFlag[part],
       ...(chart ? [] : [again('--chart', 'CHART')]),
-      ...(apply ? [] : ['-d NAME   # a deployment that has such settings']),
+      ...(apply ? [] : ['-d NAME   # also looks in the settings of deployment NAME']),
     ]
     const { vendor, names: own } = vendorToWrite(
       settings.filter((wish) => !isOfOwnKey(wish)),
@@ -108,7 +101,7 @@ export const setEnvInValues = defineRepair({
       name: 'name' in wish ? wish.name : own[wish.known],
     }))
     const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
-    if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)
+    if (twice) throw new AdminError('USAGE', `${twice.name} appears twice. Each setting may appear only once`)
 
     const chosen: (Chosen & { path: readonly string[]; name: string; to: string | null })[] = []
     for (const { name, to, secret } of wishes) {
@@ -157,7 +150,8 @@ export const setEnvInValues = defineRepair({
       impact: editImpact(wanted),
       evidence: chosen.map(
         ({ file, path: at, look }) =>
-          `${file}${look.text === null || look.line === null ? '' : ` line ${look.line}`}: ${at.join('.')}${look.text === null ? ' is not set' : `: ${look.text}`}`,
+          `${file}${look.text === null || look.line === null ? '' : ` line ${look.line}`}: ` +
+          `${at.join('.')}${look.text === null ? ' is not set' : `: ${look.text}`}`,
       ),
       notes: [
         ...wishes.flatMap(({ name, to }) => (to === null ? [] : (typoNote(name, vendor, present) ?? []))),
@@ -167,16 +161,17 @@ export const setEnvInValues = defineRepair({
           )
           .map(
             ({ path: at }) =>
-              `${at.join('.')} is not text in the file, and Kubernetes takes only text as a setting: put it in quotes`,
+              `${at.join('.')} is not text in the file, but Kubernetes accepts only text. Put the value in quotes`,
           ),
         ...(queues.note === undefined ? [] : [queues.note]),
         ...(!apply && wanted.some(({ path: at }) => at.at(-1) === own.rabbitDurable)
           ? [
-              'the existing queues must fit this setting, or the service fails on them. To make them fit: testops-admin reset-queues',
+              'if the existing queues do not match this setting, the service fails to declare them. To change ' +
+                'the queues: testops-admin reset-queues',
             ]
           : []),
         ...(wanted.length === 0
-          ? [`all settings are already as requested${apply ? ' in the files' : ''}`]
+          ? [`all settings already have the requested values${apply ? ' in the files' : ''}`]
           : apply
             ? []
             : [effectNote(values, place)]),
@@ -198,7 +193,8 @@ function vendorWords(given: GivenVendor | undefined): string[] {
 
 function inValues(name: string, { file }: Chosen): AdminError {
   return new AdminError('REFUSED', `${name} is a secret and does not belong in ${file}. Nothing was changed`, [
-    command`kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # then make the chart refer to it`,
+    command`kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # then
+      make the chart use this Secret`,
   ])
 }
 
@@ -216,16 +212,19 @@ function refuseOtherSettings(
     if (changed.length === 0)
       throw new AdminError(
         'REFUSED',
-        `chart ${chart} does not set ${name} from ${path.join('.')}. Nothing was changed`,
-        ['--chart CHART   # if it is another chart'],
+        `in chart ${chart}, ${path.join('.')} has no effect on ${name}, so this setting would not change. Nothing ` +
+          'was changed',
+        ['--chart CHART   # if the values files belong to another chart'],
       )
     if (to === null) continue
     const odd = changed.find(({ is, times }) => is !== to || times !== 1)
     if (odd)
       throw new AdminError(
         'REFUSED',
-        `with these values chart ${chart} sets ${name} ${odd.times === 1 ? 'to something else' : `${odd.times} times`} (${odd.at}): nothing was changed`,
-        ['--chart CHART   # if it is another chart'],
+        `with the new values, chart ${chart} would set ${name} ` +
+          `${odd.times === 1 ? 'to a value other than the requested one' : `${odd.times} times`} (${odd.at}). ` +
+          'Nothing was changed',
+        ['--chart CHART   # if the values files belong to another chart'],
       )
   }
   const others = [
@@ -237,8 +236,9 @@ function refuseOtherSettings(
   if (others.length === 0) return
   throw new AdminError(
     'REFUSED',
-    `with these values chart ${chart} changes other settings or images: ${listed(others, 5)}. Nothing was changed`,
-    ['--chart CHART   # if it is another chart'],
+    `with the new values, chart ${chart} would also change other settings or images: ${listed(others, 5)}. ` +
+      'Nothing was changed',
+    ['--chart CHART   # if the values files belong to another chart'],
   )
 }
 
@@ -246,7 +246,7 @@ function refuseOtherSettings(
 function refuseTwice(name: string, { chart }: ChartPlace): AdminError {
   return new AdminError(
     'REFUSED',
-    `chart ${chart} already sets ${name} itself: in env.open it would be set twice. Nothing was changed`,
-    ["find its key in the chart's templates, and set that key"],
+    `chart ${chart} already sets ${name}. An entry in env.open would set it twice. Nothing was changed`,
+    ["find the key of this setting in the chart's templates, and set that key"],
   )
 }

@@ -1,18 +1,15 @@
 import { traitsOf } from '../knowledge/platforms.ts'
 import { settingLines } from '../domain/evidence.ts'
 import { AdminError } from '../core/error.ts'
-import { fingerprint } from '../core/fingerprint.ts'
+import { fingerprint } from '../core/plan.ts'
 import type { Step } from '../core/plan.ts'
 import { defineRepair } from '../core/repair.ts'
 import { Secret } from '../core/secret.ts'
 import { isSecretSetting, parseBoolean, settingDefaults } from '../knowledge/settings.ts'
 import { lookAtService } from './service/look.ts'
 import { settingNotes, startStep, stopStep } from './service-steps.ts'
-import { assertValue, typoNote } from './set-env/change.ts'
-import type { SettingWish } from './set-env/change.ts'
-import { queuesWouldDiffer } from './set-env/queues.ts'
-import { vendorFlag, vendorToWrite } from './set-env/vendor.ts'
-import type { GivenVendor } from './set-env/vendor.ts'
+import { assertValue, queuesWouldDiffer, typoNote, vendorFlag, vendorToWrite } from './set-env/change.ts'
+import type { GivenVendor, SettingWish } from './set-env/change.ts'
 import { command } from '../core/shell-command.ts'
 
 export interface SetEnvOptions {
@@ -43,7 +40,7 @@ export const setEnv = defineRepair({
     })
     const wishes = settings.map((wish) => ({ ...wish, name: 'name' in wish ? wish.name : names[wish.known] }))
     const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
-    if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)
+    if (twice) throw new AdminError('USAGE', `${twice.name} appears twice. Each setting may appear only once`)
     const changes = wishes.flatMap(({ name, to, secret }): Step[] => {
       assertValue(name, to, names)
       const value = environment.get(name)
@@ -99,11 +96,15 @@ export const setEnv = defineRepair({
         ...changes.flatMap(({ action }) => (action.kind === 'set-setting' ? settingNotes(deployment, action) : [])),
         ...(changes.some(({ action }) => action.kind === 'set-secret' && action.from !== null)
           ? [
-              '`undo` can restore a secret: its former value is kept beside the journal, in a file that only this user can read',
+              '`undo` can restore the former value of a secret. This value is kept beside the record of the run, ' +
+                'in a file that only this user can read',
             ]
           : []),
         ...(changes.length === 0
-          ? ['all settings are already as requested. A service not restarted since then may still use other values']
+          ? [
+              'all settings already have the requested values. If the service has not restarted since they ' +
+                'were set, it may still use older values',
+            ]
           : restarts
             ? seen.notes
             : [
@@ -131,9 +132,11 @@ function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: bo
   if (rollsOut && changes.length > 0) {
     throw new AdminError(
       'USAGE',
-      'on Kubernetes, a changed setting starts new pods at once. Use --no-restart only while the service is stopped',
+      'on Kubernetes, a changed setting starts new pods at once, so `--no-restart` works only while the service is ' +
+        'stopped',
       [
-        'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
+        'testops-admin set-env NAME=VALUE --values FILE   # writes the setting to a values file of the chart, ' +
+          'for the next helm upgrade',
         'testops-admin service stop -d {deployment}',
       ],
     )
@@ -142,7 +145,7 @@ function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: bo
 
 function inTemplate(name: string): AdminError {
   return new AdminError('REFUSED', `${name} is a secret and does not belong in a pod template. Nothing was changed`, [
-    'set it in the Secret of the release, then: testops-admin service restart -d {deployment}',
+    'set the new value in the Secret of the release, then: testops-admin service restart -d {deployment}',
   ])
 }
 
@@ -152,7 +155,7 @@ function shown(name: string, value: string | Secret | undefined): string {
 }
 
 function heldSecret(name: string): AdminError {
-  return new AdminError('USAGE', `${name} holds a secret. Pass its new value in a file`, [
+  return new AdminError('USAGE', `${name} is a secret. Pass its new value in a file`, [
     command`testops-admin set-env ${name}=@FILE -d {deployment}`,
   ])
 }

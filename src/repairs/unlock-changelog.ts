@@ -12,9 +12,8 @@ import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSo
 import { changelogLock } from '../knowledge/lock.ts'
 import { leftAlone, noTable, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
-import { secondMigrationRisks } from '../domain/lock/stolen.ts'
-import { rolloutRisks } from './rollout-risks.ts'
-import { controllerRisks, startStep, stopStep, unaskedNotes } from './service-steps.ts'
+import { secondMigrationRisks } from '../domain/lock/steps.ts'
+import { controllerRisks, rolloutRisks, startStep, stopStep, unaskedNotes } from './service-steps.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -91,7 +90,7 @@ export const unlockChangelog = defineRepair({
       notes: [
         ...parts.flatMap(({ notes }) => notes),
         ...(isStopped ? unaskedNotes(api) : []),
-        ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`),
+        ...left.map(({ target: where, error }) => `${where} stays unchanged: ${error.message}`),
       ],
       risks: [...merged(parts.flatMap(({ risks }) => risks)), ...ofStop],
       steps: [
@@ -164,7 +163,7 @@ function nothingElse(error: AdminError): AdminError {
 function assertKnown(schema: string | null, looked: readonly Looked[]): void {
   const schemas = [...new Set(looked.flatMap(({ tables }) => tables.map((table) => table.schema)))]
   if (schema === null || schemas.includes(schema)) return
-  const where = schemas.length === 0 ? 'no other schema has one' : `there is one in ${listed(schemas)}`
+  const where = schemas.length === 0 ? 'no other schema has this table' : `schemas with this table: ${listed(schemas)}`
   throw new AdminError(
     'USAGE',
     `schema ${schema} has no table ${changelogLock.table}; ${where}`,
@@ -187,7 +186,10 @@ function assertAnyTable(looked: readonly Looked[], { liquibase }: Surroundings):
   )
     return
   const targets = listed(looked.map(({ database }) => database.target))
-  const message = `there is no table ${named ?? changelogLock.table} in ${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: Liquibase has not run there yet, or the service uses another database`
+  const message =
+    `no table ${named ?? changelogLock.table} in ` +
+    `${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: Liquibase has not created the table ` +
+    'yet, or the service uses a different database'
   throw new AdminError('UNEXPECTED_ANSWER', message, [
     'check that the configuration names the database that the service uses',
     'testops-admin doctor -d {deployment}',
@@ -207,7 +209,7 @@ function withoutService(error: AdminError): AdminError {
   ]
   return new AdminError(
     error.code,
-    `the service cannot be stopped and started: ${error.message}`,
+    `cannot stop and start the service: ${error.message}`,
     [...error.suggestions, ...commands],
     { cause: error },
   )

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
 import { openInside } from './read/inside.ts'
-import { pathOf } from './read/file-name.ts'
+import { pathOf } from './read/name-blocks.ts'
 
 /**
  * Entries of a results directory's environment files, by file name. Files that are missing or unreadable are left out.

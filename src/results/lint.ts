@@ -4,28 +4,23 @@ import { ruleIds } from '../knowledge/result-rules.ts'
 import { realPath } from './directories.ts'
 import { environmentFiles, environmentOf } from './environment.ts'
 import type { Environment } from './environment.ts'
-import { hash53 } from './index/hash.ts'
-import type { Hash } from './index/hash.ts'
-import { entryKind } from './read/entry-kind.ts'
-import { leadsOut } from './read/inside.ts'
-import { listDirectory } from './read/list.ts'
+import { hash53 } from './index/numbers.ts'
+import type { Hash } from './index/numbers.ts'
+import { entryKind, leadsOut } from './read/inside.ts'
+import { listDirectory, listNested } from './read/list.ts'
 import type { Listing } from './read/list.ts'
-import { listNested } from './read/nested.ts'
-import type { LintOptions, LintReport } from './report.ts'
+import type { LintOptions, LintReport } from './problem.ts'
 import type { FileRule, GroupRule } from './rule.ts'
 import * as rules from './rules/index.ts'
 import { judgeAttachments } from './run/attachments.ts'
-import { fileIndex } from './run/file-index.ts'
+import { fileIndex, gather, runParameters, secondReading } from './run/gathered.ts'
 import { openFindings } from './run/findings.ts'
 import type { Findings } from './run/findings.ts'
 import { firstLook } from './run/first-look.ts'
-import { gather, runParameters } from './run/gathered.ts'
 import type { Gathered } from './run/gathered.ts'
 import { judgeGroups } from './run/groups.ts'
-import { secondReading } from './run/read-again.ts'
 import { judgeVolatile } from './run/volatile.ts'
-import { shownName } from './read/file-name.ts'
-import { namesIn } from './read/name-blocks.ts'
+import { namesIn, shownName } from './read/name-blocks.ts'
 import { emptyResults } from './rules/index.ts'
 
 /** Maximum number of names listed if a directory has no results. */
@@ -54,7 +49,8 @@ function judgeEmpty({ listing, nested }: Gathered, findings: Findings): void {
       directory,
       file: '',
       message:
-        'has child directories that could not be searched: too many, too deep, not readable by this user, or with names that are not UTF-8',
+        'some subdirectories were not searched: there are too many, they are nested too deeply, this user ' +
+        'cannot read them, or their names are not in UTF-8',
     })
 }
 
@@ -168,7 +164,7 @@ async function listEarlier(
     return listing
   }
   throw new AdminError('USAGE', `there is no directory ${directory} to compare with`, [
-    'testops-admin lint-results DIR --previous PREVIOUS   # the results directory of an earlier run',
+    'testops-admin lint-results DIR --previous PREVIOUS   # PREVIOUS is the results directory of an earlier run',
   ])
 }
 

@@ -1,6 +1,6 @@
 import { AdminError } from '../core/error.ts'
 import type { Machine } from '../core/sources.ts'
-import { architectureIn, isCutShort, parseCpuinfo } from '../knowledge/cpu-levels.ts'
+import { architectureIn, isCutShort, parseCpuinfo } from '../knowledge/processors.ts'
 import { openPlatform, readMachine } from '../platforms/index.ts'
 import type { Proof } from '../platforms/index.ts'
 import { findConfiguration } from './configuration/load.ts'
@@ -49,7 +49,7 @@ export function machineIn(text: string, name: string): Machine {
   const isCut = isCutShort(text)
   if (architecture === null && !isCut) {
     throw new AdminError('USAGE', `${name} is not a cpuinfo file: it shows no processor`, [
-      'cat /proc/cpuinfo   # on the machine in question: copy all of it',
+      'cat /proc/cpuinfo   # run this on the machine that you want to check, and copy the whole output',
     ])
   }
   return {
@@ -57,6 +57,6 @@ export function machineIn(text: string, name: string): Machine {
     architecture,
     processors: parseCpuinfo(text),
     hypervisor: null,
-    ...(isCut && { unproven: 'the file is cut short: it does not show the flags of every processor' }),
+    ...(isCut && { unproven: 'the file is incomplete: it does not show the flags of every processor' }),
   }
 }

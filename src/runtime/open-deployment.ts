@@ -1,31 +1,30 @@
-import { possiblePlatforms } from './configuration/platform-keys.ts'
-import { traitsOf } from '../knowledge/platforms.ts'
 import { localLock } from '../adapters/local-lock.ts'
 import { networkSource } from '../adapters/network.ts'
 import { filesControl, filesSource } from '../adapters/settings-file/index.ts'
-import type { ApiLogin } from '../core/api-login.ts'
+import { sharedAnswers } from '../core/answers.ts'
+import type { ApiLogin } from '../core/api-control.ts'
 import type { ControlName, Controls } from '../core/controls.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { Opened } from '../core/endpoint.ts'
-import { AdminError } from '../core/error.ts'
+import { AdminError, ifReached } from '../core/error.ts'
 import { isTimeZone } from '../core/local-time.ts'
 import type { LockOwner, RepairLock } from '../core/lock.ts'
 import type { RunStore, WorkloadIdentity } from '../core/run.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 import type { ServiceCommands, SourceName, Sources } from '../core/sources.ts'
-import { namedTimeZone } from '../knowledge/jvm-time-zone.ts'
+import { unlessAborted } from '../core/work.ts'
+import { namedTimeZone } from '../knowledge/jvm.ts'
+import { traitsOf } from '../knowledge/platforms.ts'
 import { defaultVendor, vendorIn, vendorSigns } from '../knowledge/settings.ts'
 import { clusterOf, openPlatform } from '../platforms/index.ts'
-import { requireApiToken } from './configuration/api-token.ts'
-import { editableOf } from './configuration/editable.ts'
 import type { FileReference, SecretReference } from './configuration/nodes.ts'
+import { editableOf, kubernetesSettingsOf, platformSettingsOf } from './configuration/platform-of.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
-import { readCertificates, secretReader } from './configuration/secrets.ts'
+import { possiblePlatforms } from './configuration/schema.ts'
+import { readCertificates, requireApiToken, secretReader } from './configuration/secrets.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
-import { currentSettings } from './current-settings.ts'
 import type { EndpointContext, ServiceEnvironment } from './endpoints/context.ts'
-import { readable, settingOf } from './endpoints/context.ts'
-import { openings } from './openings.ts'
-import { ifReached } from '../core/if-reached.ts'
+import { currentSettings, readable, settingOf } from './endpoints/context.ts'
 import { apiPart } from './parts/api.ts'
 import { brokerPart } from './parts/broker.ts'
 import { databasePart } from './parts/database.ts'
@@ -35,9 +34,55 @@ import { runsPart } from './parts/runs.ts'
 import { servicePart } from './parts/service.ts'
 import { sessionsPart } from './parts/sessions.ts'
 import { labConfigurationFile, labDirectory, placeOfLab, recordsOf } from './paths.ts'
-import { kubernetesSettingsOf, platformSettingsOf } from './configuration/platform-of.ts'
 import { waysThrough } from './ways.ts'
-import type { Suggestion } from '../core/shell-command.ts'
+
+/** Opens on first use, shares what was opened, and closes everything once, the last first. */
+interface Openings {
+  /** Returns a shared opening for each key; a failure is forgotten, so that a later use tries again */
+  share: <T>(open: () => Promise<Opened<T>>) => (key?: string) => Promise<T>
+  /** Closes everything; never throws; closes what is still being opened as soon as it is open */
+  close: () => Promise<void>
+}
+
+/** Creates shared openings; `signal` cancels what is being opened (INTERRUPTED). */
+export function openings({ signal }: { signal?: AbortSignal | undefined } = {}): Openings {
+  const opened: (() => Promise<void>)[] = []
+  let closing: Promise<void> | null = null
+
+  const openOne = async <T>(open: () => Promise<Opened<T>>): Promise<T> => {
+    if (closing || signal?.aborted) throw interrupted()
+    const it = await open()
+    if (closing || signal?.aborted) {
+      await quietly(async () => it.close())
+      throw interrupted()
+    }
+    opened.push(async () => it.close())
+    return it.source
+  }
+
+  return {
+    share(open) {
+      const shared = sharedAnswers({ keep: 'successes' })
+      return async (key = '') => shared.to(key, async () => unlessAborted(openOne(open), signal, interrupted))
+    },
+    close() {
+      closing ??= closeAll(opened)
+      return closing
+    },
+  }
+}
+
+async function closeAll(opened: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const close of opened.toReversed()) await quietly(close)
+}
+
+async function quietly(close: () => Promise<void>): Promise<void> {
+  await close().catch(() => undefined)
+}
+
+function interrupted(): AdminError {
+  return new AdminError('INTERRUPTED', 'interrupted')
+}
 
 export type { OpenOptions } from './parts/part.ts'
 
@@ -119,14 +164,8 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     endpoint: context,
     settings: current,
     through<T extends object>(open: (endpoint: EndpointContext) => Promise<Opened<T>>) {
-      const byAddresses = new Map<string, () => Promise<T>>()
-      return async () => {
-        const addresses = await current.addresses(known)
-        const shared =
-          byAddresses.get(addresses) ?? share(async () => ways.told(async (reach) => open({ ...context, reach })))
-        byAddresses.set(addresses, shared)
-        return shared()
-      }
+      const opened = share(async () => ways.told(async (reach) => open({ ...context, reach })))
+      return async () => opened(await current.addresses(known))
     },
     share: (open) => share(async () => ({ source: await open(), close: async () => undefined })),
   }
@@ -195,8 +234,8 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
     const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
     const message = `cannot tell how to reach deployment \`${context.name}\`: ${error.message}`
     const parts: Suggestion = traitsOf({ platform: possiblePlatforms(context.settings)[0] }).isConfigured
-      ? 'set url, database, broker, sessions or host.environmentFile in the configuration'
-      : 'set url, database, broker or sessions in the configuration'
+      ? 'set `url`, `database`, `broker`, `sessions` or `host.environmentFile` in the configuration'
+      : 'set `url`, `database`, `broker` or `sessions` in the configuration'
     throw new AdminError(code, message, [...error.suggestions, parts], { cause: error })
   }
 }

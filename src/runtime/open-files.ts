@@ -61,7 +61,7 @@ export function openFile(
     timeZone: null,
   }
   const none = async (): Promise<never> => {
-    throw new AdminError('NOT_CONFIGURED', `${file.path} is edited on its own, without its deployment`)
+    throw new AdminError('NOT_CONFIGURED', `this command only edits ${file.path} and does not connect to a deployment`)
   }
   const open: { readonly [K in SourceName]: () => Promise<Sources[K]> } = {
     database: none,
@@ -97,7 +97,10 @@ export function openFile(
     journals: {
       here: runFolder(join(folderOf(file.path), 'runs')),
       there: async () => {
-        throw new AdminError('NOT_CONFIGURED', 'changes to a file alone have no journal in the deployment')
+        throw new AdminError(
+          'NOT_CONFIGURED',
+          'a run that changes only a file is recorded only on the machine where it runs, not in a deployment',
+        )
       },
     },
     commands: null,

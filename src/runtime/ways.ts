@@ -1,3 +1,4 @@
+import { sharedAnswers } from '../core/answers.ts'
 import type { HostPort, Opened, Reach, Way } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
@@ -17,15 +18,15 @@ interface Ways {
 
 /** Returns the ways to the addresses of a deployment, each opened once; a failed one is tried again on next use. */
 export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Ways {
-  const open = new Map<string, Promise<Opened<Way> | null>>()
+  const open = sharedAnswers({ keep: 'successes' })
+  const all: Promise<Opened<Way> | null>[] = []
   const reach: Reach = async ({ host, port }) => {
-    const key = JSON.stringify([host, port])
-    const held = open.get(key)
-    if (held) return (await held)?.source ?? null
-    const opening = platform.reach({ host, port })
-    open.set(key, opening)
-    opening.catch(() => open.delete(key))
-    return (await opening)?.source ?? null
+    const opened = await open.to(JSON.stringify([host, port]), async () => {
+      const opening = platform.reach({ host, port })
+      all.push(opening)
+      return opening
+    })
+    return opened?.source ?? null
   }
   return {
     reach,
@@ -51,9 +52,9 @@ export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Way
       return { ...opened, source: withTold(opened.source, told) }
     },
     async close() {
-      const all = await Promise.allSettled(open.values())
-      open.clear()
-      await Promise.allSettled(all.map(async (it) => (it.status === 'fulfilled' ? it.value?.close() : undefined)))
+      open.forget()
+      const ways = await Promise.allSettled(all.splice(0))
+      await Promise.allSettled(ways.map(async (it) => (it.status === 'fulfilled' ? it.value?.close() : undefined)))
     },
   }
 }
@@ -82,12 +83,13 @@ async function toldOf(error: AdminError, { taken, direct, since, platform, isOpe
       { cause: error, obstacle: broken.obstacle },
     )
   if (isOfWay.includes(code) && (await isBeyond(platform, direct))) {
-    const what = `${message}, from this machine. Cannot tell whether the service reaches it`
+    const what = `${message} (tried from this machine). Cannot tell whether the service can reach that server`
     return new AdminError(
       code,
       what,
       [
-        'testops-admin doctor -d {deployment} --relay   # checks through the cluster. Repairs, resume and undo take --relay too',
+        'testops-admin doctor -d {deployment} --relay   # connects through the cluster. Repairs, resume and undo ' +
+          'also accept --relay',
         ...suggestions,
       ],
       { cause, obstacle: { kind: 'beyond' } },

@@ -31,7 +31,8 @@ test.each<[what: string, connection: TrackedConnection, who: string]>([
   ['one with a name', { ...of, clientName: 'rabbitConnectionFactory#1', isListed: true }, 'rabbitConnectionFactory#1'],
 ])('is kept by %s', async (_, connection, who) => {
   expect(await quiet([connection])).toBe(
-    `REFUSED the service is stopped, but user testops is still connected from ${who}. Messages are moved only while nobody else uses the queues`,
+    `REFUSED the service is stopped, but user testops is still connected to the broker from ${who}. ` +
+      'testops-admin moves messages only while no other client uses the queues',
   )
 })
 

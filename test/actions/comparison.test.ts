@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { accountsOf } from '../../src/actions/queues/account.ts'
-import type { Counts, Direction, Entry } from '../../src/core/queue-notes.ts'
-import { compare, leftOfReturned, repeatsIn } from '../../src/actions/queues/comparison.ts'
+import { accountsOf, compare, leftOfReturned, repeatsIn } from '../../src/actions/queues/account.ts'
+import type { Counts, Direction, Entry } from '../../src/core/notes.ts'
 import type { Contents } from '../../src/core/message-mover.ts'
 
 /** One queue's part in the journal: an attempt that begins, and what it has moved. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { handlerOf } from '../../src/actions/index.ts'
 import type { Action, ActionKind } from '../../src/core/action.ts'
-import { actionShapes } from '../../src/core/action-shapes.ts'
-import { fingerprint } from '../../src/core/fingerprint.ts'
+import { actionShapes } from '../../src/core/action.ts'
+import { fingerprint } from '../../src/core/plan.ts'
 import { faultOfPlan } from '../../src/core/run-record.ts'
 import { free, planOf, stuck } from '../engine/repairing.ts'
 import { brokerWorld, fakeDeployment, fakeSessionStore, fileWorld, releaseWorld } from '../fakes/index.ts'
@@ -10,7 +10,7 @@ import type { FakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
 
 interface Situation {
-  /** fits the type and its shape in `core/action-shapes.ts` */
+  /** fits the type and its shape in `core/action.ts` */
   action: Action
   /** the deployment as the plan saw it */
   before: () => FakeDeployment

@@ -64,7 +64,8 @@ describe('helm', () => {
     return fakeDeployment({ release })
   }
   const refused = (verb: string, ...owned: string[]): string =>
-    `REFUSED helm ${verb} would fail at release testops in namespace testops, since the chart sets fields that others own: ${owned.join('; ')}. Nothing was changed`
+    `REFUSED helm ${verb} would fail at release testops in namespace testops, because the chart sets fields ` +
+    `owned by other field managers: ${owned.join('; ')}. Nothing was changed`
   const by = (manager: string): string => `\`${manager}\` owns .spec.replicas of deployments/a`
 
   test.each([
@@ -88,7 +89,9 @@ describe('helm', () => {
       what: 'a rollback of what others have upgraded since',
       given: { latest: { version: '528u01' } },
       back: true,
-      said: 'REFUSED release testops in namespace testops is now at revision 2, with another chart or other values than this run left. Undo would lose those changes',
+      said:
+        'REFUSED release testops in namespace testops has changed since this run: revision 2 has a different ' +
+        'chart or different values. Undo would also revert those changes',
     },
   ])('$what', async ({ given, back, said }) => {
     const deployment = released(given)
@@ -105,7 +108,8 @@ describe('helm', () => {
 
 describe('a values file', () => {
   const changed =
-    'REFUSED somebody else has changed version in /srv/values.yaml: neither the old nor the new value is there'
+    'REFUSED somebody else has changed version in /srv/values.yaml: the file has neither the old value nor the ' +
+    'one that this run sets'
 
   test.each([
     { what: 'as it was seen', version: '526u03', forth: null, back: null },
@@ -126,9 +130,9 @@ describe('a setting', () => {
     [
       'as somebody else has it',
       '3',
-      "REFUSED A is no longer 1 in the service's settings: somebody else has changed it",
+      "REFUSED somebody else has changed A in the service's settings: it is no longer 1",
     ],
-    ['that is gone', null, "REFUSED A is no longer 1 in the service's settings: somebody else has changed it"],
+    ['that is gone', null, "REFUSED somebody else has changed A in the service's settings: it is no longer 1"],
   ])('%s', async (_, value, said) => {
     const deployment = fakeDeployment()
     if (value !== null) deployment.settings.set('A', value)

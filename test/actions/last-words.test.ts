@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withLastWords } from '../../src/actions/last-words.ts'
+import { withLastWords } from '../../src/actions/answers.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { Secret } from '../../src/core/secret.ts'
 import type { ServiceSource } from '../../src/core/sources.ts'
@@ -24,21 +24,24 @@ async function told(of: Answers<ServiceSource>): Promise<AdminError> {
   return withLastWords(late, { ...workshop, open: { ...workshop.open, service: async () => fakeService(of) } })
 }
 
-test('what it ended with is told, with the command that shows it, and nothing secret, even where it is cut', async () => {
-  const { code, message, suggestions } = await told({
-    ...crashed,
-    environment: new Map([['JWT_SECRET', new Secret('geheim-und-lang-genug')]]),
-    lastWords: {
-      command: 'kubectl logs testops-1 --previous',
-      text: `starting\n${'x'.repeat(290)} geheim-und-lang-genug\n`,
-    },
-  })
-  expect({ code, suggestions }).toEqual({
-    code: 'TIMED_OUT',
-    suggestions: ['kubectl logs testops-1 --previous', '{logs}'],
-  })
-  expect(message).toMatch(/^the service is not up; it last printed: starting \/ x{290} \[secret\]$/)
-})
+test(
+  'what it ended with is told, with the command that shows it, ' + 'and nothing secret, even where it is cut',
+  async () => {
+    const { code, message, suggestions } = await told({
+      ...crashed,
+      environment: new Map([['JWT_SECRET', new Secret('geheim-und-lang-genug')]]),
+      lastWords: {
+        command: 'kubectl logs testops-1 --previous',
+        text: `starting\n${'x'.repeat(290)} geheim-und-lang-genug\n`,
+      },
+    })
+    expect({ code, suggestions }).toEqual({
+      code: 'TIMED_OUT',
+      suggestions: ['kubectl logs testops-1 --previous', '{logs}'],
+    })
+    expect(message).toMatch(/^the service is not up; the service last printed: starting \/ x{290} \[secret\]$/)
+  },
+)
 
 test.each<[string, Answers<ServiceSource>]>([
   ['that nothing has ended', { lastWords: { command: 'c', text: 'all is well' } }],

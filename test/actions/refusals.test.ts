@@ -49,25 +49,28 @@ describe('what is not as the plan saw it is left alone', () => {
       'a lock that another holds now',
       release,
       fakeDeployment({ service: 'stopped', rows: [{ ...stuck, lockedBy: 'testops-2' }] }),
-      /^REFUSED the lock in public\.databasechangeloglock at .* has changed hands: seen .*, now .*testops-2/,
+      new RegExp(
+        String.raw`^REFUSED the lock in public\.databasechangeloglock at .* has changed since the plan was made: ` +
+          'it was .* and is now .*testops-2',
+      ),
     ],
     [
       'a lock that was taken again',
       release,
       fakeDeployment({ service: 'stopped', rows: [{ ...stuck, lockGranted: '2026-11-21 01:00:00.000000' }] }),
-      /^REFUSED .* has changed hands/,
+      /^REFUSED .* has changed since the plan was made/,
     ],
     [
       'a lock whose row is gone',
       release,
       fakeDeployment({ service: 'stopped', rows: [] }),
-      /^REFUSED .* now there is no such row$/,
+      /^REFUSED .* is now missing$/,
     ],
     [
       'a row that has come since',
       insert,
       fakeDeployment({ rows: [stuck] }),
-      /^REFUSED public\.databasechangeloglock at .* has a new row with id 1 since the plan was made$/,
+      /^REFUSED public\.databasechangeloglock at .* got a new row with id 1 after the plan was made$/,
     ],
     [
       'a database that the deployment has no longer',
@@ -90,7 +93,7 @@ describe('what is not as the plan saw it is left alone', () => {
   test('a lock is put back only while the service is stopped', async () => {
     const deployment = fakeDeployment({ rows: [free] })
     expect(await undone(release, deployment)).toBe(
-      'REFUSED cannot restore the lock while the service runs: it may be working under that lock',
+      'REFUSED cannot restore the change-log lock while the service runs, because the service may be using the lock',
     )
     expect(deployment.rows).toEqual([free])
   })
@@ -176,42 +179,47 @@ describe('a service is up once it answers', () => {
     const workshop = workshopOf(deployment, { open: silent(deployment), patienceMs: 100 })
     expect(await handlerOf(start).isDone(start, workshop)).toBe(false)
     expect(await failureOf(handlerOf(start).perform(start, workshop))).toBe(
-      'TIMED_OUT the service runs, but has not answered for 0 s: it may still be migrating',
+      'TIMED_OUT the service is running, but has not answered after 0 s: it may still be migrating',
     )
   })
 
-  test("Ctrl-C while it declares its queues leaves the step to do, and others' bindings come with the next try", async () => {
-    const binding = {
-      source: 'audit',
-      destination: 'upload',
-      destinationKind: 'queue',
-      routingKey: '#',
-      arguments: {},
-    } as const
-    const binds: Action = { ...start, binds: [binding] }
-    const deployment = fakeDeployment({
-      broker: brokerWorld({ exchanges: [{ name: 'audit', type: 'topic', durable: true }] }),
-    })
-    const controller = new AbortController()
-    const workshop = workshopOf(deployment, { open: openFakes({ ...deployment.sources, api: fakeApi() }) })
-    // once it has been started
-    const interrupted = { ...workshop, signal: controller.signal, failpoint: async () => controller.abort() }
-    expect(await failureOf(handlerOf(binds).perform(binds, interrupted))).toBe(
-      'INTERRUPTED interrupted while waiting for the service to declare its queues',
-    )
-    expect(await handlerOf(binds).isDone(binds, workshop)).toBe(false)
-    await deployment.broker.control.declareQueues([{ name: 'upload', durable: true, autoDelete: false, arguments: {} }])
-    await handlerOf(binds).perform(binds, workshop)
-    expect(deployment.broker.snapshot().bindings).toEqual(['audit upload'])
-    expect(await handlerOf(binds).isDone(binds, workshop)).toBe(true)
-  })
+  test(
+    'Ctrl-C while it declares its queues leaves the step to do, ' + "and others' bindings come with the next try",
+    async () => {
+      const binding = {
+        source: 'audit',
+        destination: 'upload',
+        destinationKind: 'queue',
+        routingKey: '#',
+        arguments: {},
+      } as const
+      const binds: Action = { ...start, binds: [binding] }
+      const deployment = fakeDeployment({
+        broker: brokerWorld({ exchanges: [{ name: 'audit', type: 'topic', durable: true }] }),
+      })
+      const controller = new AbortController()
+      const workshop = workshopOf(deployment, { open: openFakes({ ...deployment.sources, api: fakeApi() }) })
+      // once it has been started
+      const interrupted = { ...workshop, signal: controller.signal, failpoint: async () => controller.abort() }
+      expect(await failureOf(handlerOf(binds).perform(binds, interrupted))).toBe(
+        'INTERRUPTED interrupted while waiting for the service to declare its queues',
+      )
+      expect(await handlerOf(binds).isDone(binds, workshop)).toBe(false)
+      await deployment.broker.control.declareQueues([
+        { name: 'upload', durable: true, autoDelete: false, arguments: {} },
+      ])
+      await handlerOf(binds).perform(binds, workshop)
+      expect(deployment.broker.snapshot().bindings).toEqual(['audit upload'])
+      expect(await handlerOf(binds).isDone(binds, workshop)).toBe(true)
+    },
+  )
 
   test('one that ends is not waited for', async () => {
     const deployment = fakeDeployment({ service: 'stopped' })
     const failpoint = async (): Promise<void> => void (deployment.service = 'stopped')
     const workshop = workshopOf(deployment, { open: silent(deployment), failpoint })
     expect(await failureOf(handlerOf(start).perform(start, workshop))).toBe(
-      'FAILED the service started and then ended: inactive (dead)',
+      'FAILED the service started but did not stay up: inactive (dead)',
     )
   })
 

@@ -10,7 +10,7 @@ import { workshopOf } from './workshop.ts'
 const action = { kind: 'start-service' } as Action
 const noWay = new AdminError(
   'UNREACHABLE',
-  'the cluster of context `test` calls pod `testops-0` Ready, but does not connect this machine to it',
+  'the cluster of context `test` reports pod `testops-0` as Ready, but this machine cannot connect to the pod',
   [],
   { obstacle: { kind: 'beyond' } },
 )
@@ -22,19 +22,29 @@ function started(openApi: () => Promise<never>, patienceMs: number): Promise<str
 
 it('a service to which this machine has no way is not waited for in vain, and is not said to migrate', async () => {
   const said = await started(async () => Promise.reject(noWay), 3000)
-  expect(said).toBe(`UNREACHABLE the service was started and runs; cannot tell whether it answers: ${noWay.message}`)
+  expect(said).toBe(
+    'UNREACHABLE the service was started and runs, but this machine cannot tell whether the service answers: ' +
+      `${noWay.message}`,
+  )
 })
 
-it('an upgrade of which the pods are new is not waited for in vain, where this machine has no way to the service', async () => {
-  const wait = { kind: 'await-rollout' } as Action
-  const workshop = workshopOf(fakeDeployment({ service: 'running' }), { patienceMs: 3000 })
-  const said = await failureOf(
-    handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(noWay) } }),
-  )
-  expect(said).toBe(
-    `UNREACHABLE the service runs, and all of its pods are new; cannot tell whether it answers: ${noWay.message}`,
-  )
-})
+it(
+  'an upgrade of which the pods are new is not waited for in vain, ' + 'where this machine has no way to the service',
+  async () => {
+    const wait = { kind: 'await-rollout' } as Action
+    const workshop = workshopOf(fakeDeployment({ service: 'running' }), { patienceMs: 3000 })
+    const said = await failureOf(
+      handlerOf(wait).perform(wait, {
+        ...workshop,
+        open: { ...workshop.open, api: async () => Promise.reject(noWay) },
+      }),
+    )
+    expect(said).toBe(
+      'UNREACHABLE the service runs, and Kubernetes has replaced all of its old pods, but this machine cannot ' +
+        `tell whether the service answers: ${noWay.message}`,
+    )
+  },
+)
 
 it('one of which an instance that serves lacks what is declared has not been started as it should', async () => {
   const deployment = fakeDeployment({ service: 'stopped' })
@@ -45,7 +55,7 @@ it('one of which an instance that serves lacks what is declared has not been sta
     lacks: async (settings) => {
       asked.push(settings)
       return [
-        { message: 'pod `a` serves with another value of TZ than is declared', proof: ['kubectl get pod a -o yaml'] },
+        { message: 'pod `a` runs with another value of `TZ` than is declared', proof: ['kubectl get pod a -o yaml'] },
       ]
     },
   })
@@ -53,7 +63,8 @@ it('one of which an instance that serves lacks what is declared has not been sta
   const error = await errorOf(handlerOf(action).perform(action, own))
   expect([error?.code, error?.message, error?.suggestions[0]]).toEqual([
     'FAILED',
-    'the service answers, but differs from its declaration: pod `a` serves with another value of TZ than is declared',
+    'the service answers, but does not run with the image or settings that it should have: pod `a` runs with ' +
+      'another value of `TZ` than is declared',
     'kubectl get pod a -o yaml',
   ])
   // whoever resumes the run is told the same
@@ -64,7 +75,7 @@ it('one of which an instance that serves lacks what is declared has not been sta
 it('one that has no pod yet is waited for', async () => {
   const none = new AdminError('UNAVAILABLE', 'service `testops` has no pod', [], { obstacle: { kind: 'instances' } })
   expect(await started(async () => Promise.reject(none), 1200)).toMatch(
-    /^TIMED_OUT the service runs, but has not answered for 1 s/,
+    /^TIMED_OUT the service is running, but has not answered after 1 s/,
   )
 })
 
@@ -79,6 +90,7 @@ it('one that migrates is said to migrate, and that it may be left to do so', asy
     handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(none) } }),
   )
   expect(told.filter((text) => text.includes('migrating'))).toEqual([
-    'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; resume waits again',
+    'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; to wait again, run ' +
+      '`testops-admin resume`',
   ])
 })

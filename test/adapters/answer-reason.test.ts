@@ -93,7 +93,9 @@ test('one and the same error reads the same at any time', () => {
 
 test('a redirect says where it leads, without what it hands over', () => {
   const headers = { location: 'https://sso.example.org/login?state=abc' }
-  expect(reasonOf({ status: 302, headers, text: '<html></html>' })).toBe('HTTP 302, to https://sso.example.org/login')
+  expect(reasonOf({ status: 302, headers, text: '<html></html>' })).toBe(
+    'HTTP 302, redirect to https://sso.example.org/login',
+  )
 })
 
 test.each([

@@ -33,10 +33,12 @@ describe('an address that redirects', () => {
     const port = (): string => new URL(url).port
     const error = await errorOf(opened(url))
     expect(said(error)).toBe(
-      `UNEXPECTED_ANSWER GET ${url}/api/management/health redirects to https, https://127.0.0.1:${port()}/api/management/health (HTTP 301). It was not followed, to protect the token`,
+      `UNEXPECTED_ANSWER GET ${url}/api/management/health redirects to another protocol, ` +
+        `https://127.0.0.1:${port()}/api/management/health (HTTP 301). The redirect was not followed, to protect ` +
+        'the token',
     )
     expect(error?.suggestions).toEqual([
-      `url: https://127.0.0.1:${port()}   # in the configuration, if the service is there`,
+      `url: https://127.0.0.1:${port()}   # set this in the configuration, if the service is at this address`,
     ])
     expect(seen.length).toBe(1)
     expect(seen.join()).not.toContain(apiToken)
@@ -47,9 +49,14 @@ describe('an address that redirects', () => {
     const { url, seen } = await moved((path) => `${other.url}${path}`, 307)
     const error = await errorOf(opened(url))
     expect(said(error)).toMatch(
-      /^UNEXPECTED_ANSWER GET \S+ redirects to another host, http:\S+\/api\/management\/health \(HTTP 307\)\. It was not followed/,
+      new RegExp(
+        String.raw`^UNEXPECTED_ANSWER GET \S+ redirects to another host, ` +
+          String.raw`http:\S+\/api\/management\/health \(HTTP 307\)\. The redirect was not followed`,
+      ),
     )
-    expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if the service is there`])
+    expect(error?.suggestions).toEqual([
+      `url: ${other.url}   # set this in the configuration, if the service is at this address`,
+    ])
     expect(other.received).toEqual([])
     expect(seen.length).toBe(1)
   })
@@ -58,7 +65,9 @@ describe('an address that redirects', () => {
     const { url } = await moved((path) => `/testops${path}?lang=en`)
     const error = await errorOf(opened(url))
     expect(said(error)).toMatch(/^UNEXPECTED_ANSWER GET \S+ redirects to another address, /)
-    expect(error?.suggestions).toEqual([`url: ${url}/testops   # in the configuration, if the service is there`])
+    expect(error?.suggestions).toEqual([
+      `url: ${url}/testops   # set this in the configuration, if the service is at this address`,
+    ])
   })
 
   test('for the exchange alone', async () => {
@@ -68,9 +77,14 @@ describe('an address that redirects', () => {
     })
     const error = await errorOf((await opened(url)).accessToken())
     expect(said(error)).toMatch(
-      /^UNEXPECTED_ANSWER POST \S+\/api\/uaa\/oauth\/token redirects to another host, http:\S+ \(HTTP 308\)\. It was not followed/,
+      new RegExp(
+        String.raw`^UNEXPECTED_ANSWER POST \S+\/api\/uaa\/oauth\/token redirects to another host, ` +
+          String.raw`http:\S+ \(HTTP 308\)\. The redirect was not followed`,
+      ),
     )
-    expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if the service is there`])
+    expect(error?.suggestions).toEqual([
+      `url: ${other.url}   # set this in the configuration, if the service is at this address`,
+    ])
     expect(other.received).toEqual([])
   })
 
@@ -80,9 +94,13 @@ describe('an address that redirects', () => {
     })
     const error = await errorOf((await opened(url)).currentUser())
     expect(said(error)).toBe(
-      `UNEXPECTED_ANSWER GET ${url}/api/uaa/me redirects to another host, https://sso.example.org/login (HTTP 302). It was not followed, to protect the token`,
+      `UNEXPECTED_ANSWER GET ${url}/api/uaa/me redirects to another host, https://sso.example.org/login (HTTP ` +
+        '302). The redirect was not followed, to protect the token',
     )
-    expect(error?.suggestions).toEqual([`curl -i ${url}/api/uaa/me   # url must be the address of the service itself`])
+    expect(error?.suggestions).toEqual([
+      `curl -i ${url}/api/uaa/me   # shows the redirect; in the configuration, url must be the address of the ` +
+        'service itself',
+    ])
   })
 
   test.each(['', 'http://', '%'])('to "%s", which is no address', async (location) => {
@@ -94,13 +112,13 @@ describe('an address that redirects', () => {
 describe('what is to be done about a refused token', () => {
   const next = async (url: string, token = 'another'): Promise<readonly string[]> =>
     (await errorOf((await opened(url, { apiToken: new Secret(token) })).accessToken()))?.suggestions ?? []
-  const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
+  const create = 'create a new API token in the user menu of the web interface, and set `apiToken` to this token'
 
   test('at an address with a path, which may be a page of the web interface', async () => {
     const { url } = await service()
     const suggestions = await next(`${url}/project/1`)
     expect(suggestions.slice(0, 2)).toEqual([
-      `url: ${url}   # in the configuration, unless the service is served under a path`,
+      `url: ${url}   # set this in the configuration, unless the address of the service includes /project/1`,
       create,
     ])
     expect((await next(url)).some((line) => line.startsWith('url: '))).toBe(false)
@@ -109,14 +127,14 @@ describe('what is to be done about a refused token', () => {
   test('at an address where a sign-in answers', async () => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, '<title>Sign in</title>')) })
     expect((await next(url))[0]).toBe(
-      'correct url in the configuration: use the address of the service itself, not of a sign-in page in front of it',
+      'correct `url` in the configuration: use the address of the service itself, not of a sign-in page',
     )
   })
 
   test('that is a Bearer token', async () => {
     const { url } = await service()
     const suggestions = await next(url, 'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3fQ.c2ln')
-    expect(suggestions[0]).toBe(`${create}: the current one looks like a Bearer token, not an API token`)
+    expect(suggestions[0]).toBe(`${create}. The current token looks like a Bearer token, not an API token`)
     expect(suggestions.join()).not.toContain('eyJ')
   })
 })

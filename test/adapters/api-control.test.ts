@@ -124,7 +124,7 @@ describe('a migration is', () => {
     const told: boolean[] = []
     const call = source.migrateTrees(tree, migrationCall({ patienceMs: 500, underway: (is) => void told.push(is) }))
     expect(await failureOf(call)).toMatch(
-      /^UNREACHABLE HTTP 502, '502 Bad Gateway'; it did not come back within 0\.5 s$/,
+      /^UNREACHABLE HTTP 502, '502 Bad Gateway'\. The service did not come back within 0\.5 s$/,
     )
     expect(told.at(-1)).toBe(true)
   })
@@ -136,10 +136,11 @@ describe('a migration is', () => {
       'EXHAUSTED',
       expect.stringMatching(
         new RegExp(
-          `^POST http:\\S+/1/test-case/tree/2/migration: the service says to wait 600 s \\(HTTP ${status}, 'slowly'\\)$`,
+          `^POST http:\\S+/1/test-case/tree/2/migration: the service asks testops-admin to wait 600 s \\(HTTP ` +
+            `${status}, 'slowly'\\)$`,
         ),
       ) as string,
-      ['sleep 600   # then resume, or wait longer with --patience'],
+      ['sleep 600   # then resume the run. To make the run wait longer, set --patience'],
     ])
     expect(it.asked()).toBe(1)
   })
@@ -159,7 +160,7 @@ describe('a migration is', () => {
         migrationCall({ patienceMs: 20_000, waiting: (message) => void told.push(message) }),
       ),
     ).toEqual({ status: 'accepted' })
-    expect([it.asked(), told]).toEqual([9, ['the service says to wait 2 s (HTTP 429)']])
+    expect([it.asked(), told]).toEqual([9, ['the service asks testops-admin to wait 2 s (HTTP 429)']])
   })
 
   test.each([
@@ -206,12 +207,15 @@ describe('a migration is', () => {
     {
       what: 'a sign-in page',
       answer: reply(200, '<html><title>Sign in</title></html>'),
-      error: /^POST \S+\/1\/test-case\/tree\/2\/migration does not answer like the service \(HTTP 200, 'Sign in'\)$/,
+      error: /^POST \S+\/1\/test-case\/tree\/2\/migration returned an unexpected answer \(HTTP 200, 'Sign in'\)$/,
     },
     {
       what: 'a redirect',
       answer: reply(302, '', { location: 'https://sso.example.org/' }),
-      error: /^POST \S+ redirects to another host, https:\/\/sso\.example\.org\/ \(HTTP 302\)\. It was not followed/,
+      error: new RegExp(
+        String.raw`^POST \S+ redirects to another host, ` +
+          String.raw`https:\/\/sso\.example\.org\/ \(HTTP 302\)\. The redirect was not followed`,
+      ),
     },
   ])('not taken by $what', async ({ answer, error }) => {
     const it = await answering([answer])
@@ -320,7 +324,10 @@ describe('a service that restarts', () => {
     const source = await control(it.url)
     await it.stop()
     expect(await failureOf(source.migrateTrees(tree, migrationCall({ patienceMs: 700 })))).toMatch(
-      /^UNREACHABLE the service at http:\S+ \(POST\) refused the connection.*; it did not come back within 0\.7 s$/,
+      new RegExp(
+        String.raw`^UNREACHABLE the service at http:\S+ \(POST\) refused the connection.*\. ` +
+          String.raw`The service did not come back within 0\.7 s$`,
+      ),
     )
   })
 

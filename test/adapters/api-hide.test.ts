@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hideSecrets } from '../../src/adapters/api/hide.ts'
+import { hideSecrets } from '../../src/adapters/api/token.ts'
 import { instead, opened, reply } from './api-answers.ts'
 import { errorOf } from './failure-of.ts'
 import { apiToken, service } from './service.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { tokenKeeper } from '../../src/adapters/api/token-keeper.ts'
+import { tokenKeeper } from '../../src/adapters/api/token.ts'
 import type { HeldToken } from '../../src/adapters/api/token.ts'
 import { openApi, openApiControl } from '../../src/adapters/api/index.ts'
 import { Secret } from '../../src/core/secret.ts'

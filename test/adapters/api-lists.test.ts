@@ -114,7 +114,7 @@ describe('projects', () => {
     const asked: number[] = []
     const endless = listed((page) => (asked.push(page), pageOf(items([page + 1]), { last: false })))
     expect(await failureOf(endless)).toMatch(
-      /^UNEXPECTED_ANSWER GET \S+\/api\/project never ends: it has more than 2000 pages$/,
+      /^UNEXPECTED_ANSWER GET \S+\/api\/project returns too many pages: more than 2000$/,
     )
     expect(asked.length).toBe(2000)
   })
@@ -125,7 +125,7 @@ describe('projects', () => {
     { what: 'that is nothing', answer: [null] },
   ])('one $what is not passed over', async ({ answer }) => {
     expect(await failureOf(listed(() => answer))).toMatch(
-      /^UNEXPECTED_ANSWER GET \S+\/api\/project does not answer like the service \(HTTP 200/,
+      /^UNEXPECTED_ANSWER GET \S+\/api\/project returned an unexpected answer \(HTTP 200/,
     )
   })
 
@@ -134,7 +134,7 @@ describe('projects', () => {
     { status: 405, error: null },
     { status: 501, error: null },
     { status: 403, error: /^FORBIDDEN GET \S+\/api\/project is not allowed/ },
-    { status: 500, error: /^UNEXPECTED_ANSWER GET \S+\/api\/project does not answer/ },
+    { status: 500, error: /^UNEXPECTED_ANSWER GET \S+\/api\/project returned an unexpected answer \(HTTP 500\)$/ },
   ])('are answered with $status', async ({ status, error }) => {
     const { url } = await service({ instead: instead('/api/project', reply(status, '{}')) })
     const projects = (await opened(url)).projects()

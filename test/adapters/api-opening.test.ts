@@ -21,8 +21,10 @@ describe('opening', () => {
     {
       what: 'a proxy’s error page',
       answer: reply(502, html, { 'content-type': 'text/html' }),
-      error:
-        /^UNREACHABLE a proxy answers GET \S+\/api\/management\/health, but cannot reach the service behind it \(HTTP 502, '502 Bad Gateway'\)$/,
+      error: new RegExp(
+        String.raw`^UNREACHABLE a proxy answers GET \S+\/api\/management\/health, ` +
+          String.raw`but cannot reach the service behind it \(HTTP 502, '502 Bad Gateway'\)$`,
+      ),
     },
     {
       what: 'a proxy’s bare error',
@@ -32,7 +34,7 @@ describe('opening', () => {
     {
       what: 'an answer that is far too long',
       answer: reply(200, 'x'.repeat(11_000_000)),
-      error: /^UNEXPECTED_ANSWER .* answers with more than 10000000 bytes$/,
+      error: /^UNEXPECTED_ANSWER the answer from .* is too large: more than 10000000 bytes$/,
     },
   ]
   test.each(answers)('$what', async ({ answer, error }) => {
@@ -47,7 +49,7 @@ describe('opening', () => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"status"')),
     )
     expect(await failureOf(opened(`http://127.0.0.1:${port}`))).toMatch(
-      /^UNEXPECTED_ANSWER the answer of the service at \S+ was cut off after 9 bytes$/,
+      /^UNEXPECTED_ANSWER the answer from the service at \S+ was cut off after 9 bytes$/,
     )
   })
 
@@ -108,7 +110,10 @@ describe('TLS', () => {
     const url = (await secured()).replace('localhost', '127.0.0.1')
     const failure = await errorOf(opened(url, { ca: pem('authority.pem') }))
     expect(`${failure?.code} ${failure?.message}`).toMatch(
-      /^UNREACHABLE the certificate of the service at https:\S+ is for localhost, not for 127\.0\.0\.1: use one of its names in the address$/,
+      new RegExp(
+        String.raw`^UNREACHABLE the certificate of the service at https:\S+ is not for 127\.0\.0\.1, ` +
+          'but for localhost: use that name in the address$',
+      ),
     )
     const port = Number(new URL(url).port)
     expect(failure?.obstacle).toEqual({ kind: 'misnamed', host: '127.0.0.1', port, names: ['localhost'] })
@@ -120,7 +125,7 @@ describe('TLS', () => {
   test('where plain HTTP is spoken', async () => {
     const { url } = await service()
     expect(await failureOf(opened(url.replace('http:', 'https:')))).toMatch(
-      /^UNEXPECTED_ANSWER the service at \S+ does not speak TLS as expected: it answered in plain text$/,
+      /^UNEXPECTED_ANSWER the service at \S+ answered in plain text instead of TLS$/,
     )
   })
 })

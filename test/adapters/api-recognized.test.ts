@@ -42,7 +42,7 @@ describe('a service whose health is guarded', () => {
     const { url } = await service(guarded({ [health]: denied, [exchange]: refused, ...wants }))
     expect(await (await opened(url)).recognized()).toEqual({
       isService: true,
-      shown: 'GET /api/uaa/me wants a Bearer token',
+      shown: 'GET /api/uaa/me requires a Bearer token',
     })
   })
 
@@ -72,7 +72,7 @@ describe('something else', () => {
     {
       what: 'the same page everywhere',
       answer: reply(200, html),
-      shown: /does not answer like the service's token exchange/,
+      shown: /returned an unexpected answer to the token exchange/,
     },
   ])('$what', async ({ answer, shown }) => {
     const { url } = await service({ instead: (_request, response) => (answer(response), true) })
@@ -82,7 +82,7 @@ describe('something else', () => {
     })
   })
 
-  test('what takes no more calls is not judged', async () => {
+  test('what accepts no more calls is not judged', async () => {
     const { url } = await service(guarded({ [health]: denied, [exchange]: reply(429, '', { 'retry-after': '60' }) }))
     expect((await errorOf((await opened(url)).recognized()))?.code).toBe('EXHAUSTED')
   })

@@ -78,9 +78,10 @@ describe('what is read is read again', () => {
     const it = await answering(me, [reply(429, '{"message":"Rate limit exceeded"}', { 'retry-after': '90' })])
     const error = await errorOf((await opened(it.url)).currentUser())
     expect(`${error?.code} ${error?.message}`).toBe(
-      `EXHAUSTED GET ${it.url}/api/uaa/me takes no more calls for 90 s (HTTP 429, 'Rate limit exceeded')`,
+      `EXHAUSTED GET ${it.url}/api/uaa/me: the service asks testops-admin to wait 90 s ` +
+        "(HTTP 429, 'Rate limit exceeded')",
     )
-    expect(error?.suggestions).toEqual(['sleep 90   # then run it again'])
+    expect(error?.suggestions).toEqual(['sleep 90   # then run the same command again'])
     expect(it.asked()).toBe(1)
   })
 })
@@ -106,13 +107,13 @@ describe('the exchange', () => {
       what: '429 for long',
       answers: [reply(429, '', { 'retry-after': '3600' })],
       asked: 1,
-      error: /^EXHAUSTED POST \S+\/api\/uaa\/oauth\/token takes no more calls for 3600 s \(HTTP 429\)$/,
+      error: /^EXHAUSTED POST \S+\/api\/uaa\/oauth\/token: the service asks testops-admin to wait 3600 s \(HTTP 429\)$/,
     },
     {
       what: '429 for ever',
       answers: [reply(429, '')],
       asked: 4,
-      error: /^EXHAUSTED POST \S+ takes no more calls for a while \(HTTP 429\)$/,
+      error: /^EXHAUSTED POST \S+: the service asks testops-admin to make fewer calls \(HTTP 429\)$/,
     },
   ] as { what: string; answers: Answer[]; asked: number; error: RegExp | null }[])(
     'is answered with $what',

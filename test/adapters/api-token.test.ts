@@ -45,7 +45,8 @@ describe('the token', () => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(status, body)) })
     const failure = await errorOf((await opened(url)).accessToken())
     expect(`${failure?.code} ${failure?.message}`).toBe(
-      `UNAUTHENTICATED POST ${url}/api/uaa/oauth/token refused the API token, or ${url} is not the service's address (${reason})`,
+      `UNAUTHENTICATED POST ${url}/api/uaa/oauth/token refused the API token, or ${url} is not the service's ` +
+        `address (${reason})`,
     )
     expect(JSON.stringify(failure?.suggestions)).not.toContain(apiToken)
   })
@@ -66,7 +67,8 @@ describe('the token', () => {
   test.each(strange)('is answered with $what', async ({ answer, reason }) => {
     const { url, received } = await service({ instead: instead('/api/uaa/oauth/token', answer) })
     expect(await failureOf((await opened(url)).accessToken())).toBe(
-      `UNEXPECTED_ANSWER POST ${url}/api/uaa/oauth/token does not answer like the service's token exchange (${reason})`,
+      `UNEXPECTED_ANSWER POST ${url}/api/uaa/oauth/token returned an unexpected answer to the token exchange ` +
+        `(${reason})`,
     )
     expect(received.length).toBe(2)
   })
@@ -74,7 +76,8 @@ describe('the token', () => {
   test('is answered by a proxy that does not reach the service', async () => {
     const { url, received } = await service({ instead: instead('/api/uaa/oauth/token', reply(502, html)) })
     expect(await failureOf((await opened(url)).accessToken())).toBe(
-      `UNREACHABLE a proxy answers POST ${url}/api/uaa/oauth/token, but cannot reach the service behind it (HTTP 502, '502 Bad Gateway')`,
+      `UNREACHABLE a proxy answers POST ${url}/api/uaa/oauth/token, but cannot reach the service behind it ` +
+        "(HTTP 502, '502 Bad Gateway')",
     )
     expect(received.length).toBe(2)
   })
@@ -108,8 +111,9 @@ describe('the token', () => {
     expect(failure?.code).toBe('UNEXPECTED_ANSWER')
     expect(failure?.message).toBe(
       token === ''
-        ? `POST ${url}/api/uaa/oauth/token does not answer like the service's token exchange (HTTP 200)`
-        : `POST ${url}/api/uaa/oauth/token gives an invalid access_token: it contains blanks or characters outside ASCII`,
+        ? `POST ${url}/api/uaa/oauth/token returned an unexpected answer to the token exchange (HTTP 200)`
+        : `POST ${url}/api/uaa/oauth/token returned an invalid \`access_token\`: it contains whitespace or non-ASCII ` +
+            'characters',
     )
     expect(received.length).toBe(2)
   })
@@ -146,7 +150,8 @@ describe('the token', () => {
       instead: instead('/api/uaa/me', reply(401, '{"message":"Full authentication is required"}')),
     })
     expect(await failureOf((await opened(url)).currentUser())).toBe(
-      `UNAUTHENTICATED GET ${url}/api/uaa/me does not accept the Bearer token (HTTP 401, 'Full authentication is required')`,
+      `UNAUTHENTICATED GET ${url}/api/uaa/me does not accept the Bearer token (HTTP 401, 'Full authentication ` +
+        "is required')",
     )
     expect(received.filter(({ path }) => path === '/api/uaa/oauth/token').length).toBe(2)
   })

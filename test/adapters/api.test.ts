@@ -16,7 +16,7 @@ describe('the clock', () => {
 
   test.each(['', 'yesterday'])('is shown as "%s"', async (date) => {
     const { url } = await service({ instead: (_request, response) => (response.setHeader('date', date), false) })
-    expect(await failureOf((await opened(url)).clock())).toBe(`UNEXPECTED_ANSWER ${url} sends no readable Date header`)
+    expect(await failureOf((await opened(url)).clock())).toBe(`UNEXPECTED_ANSWER ${url} sends no valid \`Date\` header`)
   })
 })
 
@@ -44,14 +44,18 @@ describe('migration jobs', () => {
     {
       what: 'not allowed',
       answer: reply(403, '{"message":"Access is denied"}'),
-      error:
-        /^FORBIDDEN GET \S+\/api\/migration\/job is not allowed for this API token's user \(HTTP 403, 'Access is denied'\)$/,
+      error: new RegExp(
+        String.raw`^FORBIDDEN GET \S+\/api\/migration\/job is not allowed for this API token's user ` +
+          String.raw`\(HTTP 403, 'Access is denied'\)$`,
+      ),
     },
     {
       what: 'a page',
       answer: reply(200, html),
-      error:
-        /^UNEXPECTED_ANSWER GET \S+\/api\/migration\/job does not answer like the service \(HTTP 200, '502 Bad Gateway'\)$/,
+      error: new RegExp(
+        String.raw`^UNEXPECTED_ANSWER GET \S+\/api\/migration\/job returned an unexpected answer ` +
+          String.raw`\(HTTP 200, '502 Bad Gateway'\)$`,
+      ),
     },
   ]
   test.each(failures)('$what', async ({ answer, error }) => {
@@ -103,7 +107,7 @@ test('without a Date header the speed is known, the clock is not', async () => {
   })
   const source = await opened(url)
   expect((await source.latencies()).length).toBe(5)
-  expect(await failureOf(source.clock())).toMatch(/^UNEXPECTED_ANSWER http:\S+ sends no readable Date header$/)
+  expect(await failureOf(source.clock())).toMatch(/^UNEXPECTED_ANSWER http:\S+ sends no valid `Date` header$/)
 })
 
 test('a service that dies in the middle', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namesOfMisnamed } from '../../src/adapters/certificate-names.ts'
+import { namesOfMisnamed } from '../../src/adapters/tls.ts'
 
 const failure = (cert: object | undefined, code = 'ERR_TLS_CERT_ALTNAME_INVALID'): Error =>
   Object.assign(new Error('x'), { code, cert })

@@ -101,7 +101,12 @@ describe('what is asked without credentials', () => {
   test.each([
     ['says nothing', silentPeer, 'TIMED_OUT', /did not answer within/],
     ['hangs up', closingPeer, 'UNREACHABLE', /closed the connection/],
-    ['speaks something else', () => foreignPeer('SSH-2.0-OpenSSH_9.2\r\n'), 'UNEXPECTED_ANSWER', /does not speak TLS/],
+    [
+      'speaks something else',
+      () => foreignPeer('SSH-2.0-OpenSSH_9.2\r\n'),
+      'UNEXPECTED_ANSWER',
+      /answered in plain text|does not use TLS/,
+    ],
   ])('of a server that %s, it is encryption that does not come about', async (_, peer, code, message) => {
     const { tls, answer } = await examine(`https://127.0.0.1:${await peer()}/`, null, 1000)
     expect(tls).toMatchObject({ code, message: expect.stringMatching(message) as unknown })
@@ -111,7 +116,7 @@ describe('what is asked without credentials', () => {
   test.each([
     ['TLSv1.2', { maxVersion: 'TLSv1.2' }],
     ['TLSv1.3', { minVersion: 'TLSv1.3' }],
-  ] as const)('tells of a server that wants a client certificate, by %s', async (_, versions) => {
+  ] as const)('tells of a server that requires a client certificate, by %s', async (_, versions) => {
     const { url, asked } = await externalSystem(guarded('x'), 'localhost', {
       requestCert: true,
       rejectUnauthorized: true,
@@ -121,7 +126,7 @@ describe('what is asked without credentials', () => {
     const failure = answer ?? tls
     expect(failure).toMatchObject({
       code: 'UNEXPECTED_ANSWER',
-      message: `the external system at ${url}/ wants a client certificate`,
+      message: `the external system at ${url}/ requires a client certificate`,
       obstacle: { kind: 'client-certificate' },
     })
     expect(asked).toEqual([])
@@ -131,12 +136,12 @@ describe('what is asked without credentials', () => {
     [
       'old TLS alone',
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
-      'speaks only TLS older than 1.2',
+      'supports only TLS versions before 1.2',
     ],
     [
       'ciphers that nobody else has',
       { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA@SECLEVEL=0' },
-      'has no cipher in common with this program',
+      'has no cipher in common with testops-admin',
     ],
   ] as const)('tells of a server that speaks %s', async (_, options, said) => {
     const { url } = await externalSystem(guarded('x'), 'localhost', options)

@@ -46,16 +46,19 @@ test('older lines come first where they are wanted', async () => {
   await expect.poll(() => lines, { timeout }).toEqual(['old'])
 })
 
-test('all of a long file comes where it is wanted from 1970 on, and the newest 10 MB where it is from later on', async () => {
-  const line = `${'x'.repeat(999)}\n`
-  await writeFile(file, `first\n${line.repeat(12_000)}last\n`)
-  const whole = followed(openLog({ file }, { timeoutMs: 5000 }), { since: new Date(0) })
-  await expect.poll(() => whole.lines.at(-1), { timeout }).toBe('last')
-  expect([whole.lines[0], whole.lines.length]).toEqual(['first', 12_002])
-  const newest = followed(openLog({ file }, { timeoutMs: 5000 }), { since: new Date() })
-  await expect.poll(() => newest.lines.at(-1), { timeout }).toBe('last')
-  expect(newest.lines.length).toBe(10_001)
-})
+test(
+  'all of a long file comes where it is wanted from 1970 on, ' + 'and the newest 10 MB where it is from later on',
+  async () => {
+    const line = `${'x'.repeat(999)}\n`
+    await writeFile(file, `first\n${line.repeat(12_000)}last\n`)
+    const whole = followed(openLog({ file }, { timeoutMs: 5000 }), { since: new Date(0) })
+    await expect.poll(() => whole.lines.at(-1), { timeout }).toBe('last')
+    expect([whole.lines[0], whole.lines.length]).toEqual(['first', 12_002])
+    const newest = followed(openLog({ file }, { timeoutMs: 5000 }), { since: new Date() })
+    await expect.poll(() => newest.lines.at(-1), { timeout }).toBe('last')
+    expect(newest.lines.length).toBe(10_001)
+  },
+)
 
 test('a file that is renamed is read to its end, then the one in its place, once something is in it', async () => {
   await writeFile(file, '')

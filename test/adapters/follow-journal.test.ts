@@ -18,7 +18,8 @@ async function journal(
 ): Promise<{ command: [string, ...string[]]; asked: () => Promise<string[]>; pids: () => Promise<number[]> }> {
   const cases = runs.map(
     ({ goesOn = false, exitCode = 0 }, index) =>
-      `${index + 1}) cat "$here/run${index + 1}"; ${goesOn ? 'exec sleep 1000' : `echo trouble >&2; exit ${exitCode}`} ;;`,
+      `${index + 1}) cat "$here/run${index + 1}"; ` +
+      `${goesOn ? 'exec sleep 1000' : `echo trouble >&2; exit ${exitCode}`} ;;`,
   )
   const folder = await folderWith({
     asked: '',
@@ -28,7 +29,8 @@ async function journal(
   const program = join(folder, 'journalctl')
   await writeFile(
     program,
-    `#!/bin/sh\nhere=$(dirname "$0")\necho "$*" >>"$here/asked"\necho $$ >>"$here/pids"\ncase $(wc -l <"$here/asked" | tr -d ' ') in\n${cases.join('\n')}\nesac\n`,
+    `#!/bin/sh\nhere=$(dirname "$0")\necho "$*" >>"$here/asked"\necho $$ >>"$here/pids"\ncase $(wc -l ` +
+      `<"$here/asked" | tr -d ' ') in\n${cases.join('\n')}\nesac\n`,
     { mode: 0o700 },
   )
   const lines = async (name: string): Promise<string[]> =>
@@ -48,25 +50,28 @@ const isThere = (pid: number): boolean => {
   }
 }
 
-test('the journal is followed from a moment, and where it breaks off from its last entry; no program is left', async () => {
-  const { command, asked, pids } = await journal(
-    {
-      prints: [entry(1, 'one'), 'no entry', entry(2, 'two\nthree'), entry(3, [...Buffer.from('щ\u0007')])],
-      exitCode: 1,
-    },
-    { prints: [entry(4, 'four'), entry(5, null)], goesOn: true },
-  )
-  const { lines, told, stop, ended } = followed(openLog({ command }, { timeoutMs: 5000 }), {
-    since: new Date('2026-11-22T10:00:00.250Z'),
-  })
-  await expect.poll(() => lines, { timeout }).toEqual(['one', 'two', 'three', 'щ\u0007', 'four'])
-  const words = '-u testops -o cat -n 50000 --follow --lines=all --output=json --all'
-  expect(await asked()).toEqual([`${words} --since=@1795341600.250`, `${words} --after-cursor=s=3`])
-  expect(told).toEqual([expect.stringMatching(/ exited with 1: trouble$/)])
-  stop.abort()
-  expect(await ended).toBe(null)
-  expect((await pids()).map(isThere)).toEqual([false, false])
-})
+test(
+  'the journal is followed from a moment, ' + 'and where it breaks off from its last entry; no program is left',
+  async () => {
+    const { command, asked, pids } = await journal(
+      {
+        prints: [entry(1, 'one'), 'no entry', entry(2, 'two\nthree'), entry(3, [...Buffer.from('щ\u0007')])],
+        exitCode: 1,
+      },
+      { prints: [entry(4, 'four'), entry(5, null)], goesOn: true },
+    )
+    const { lines, told, stop, ended } = followed(openLog({ command }, { timeoutMs: 5000 }), {
+      since: new Date('2026-11-22T10:00:00.250Z'),
+    })
+    await expect.poll(() => lines, { timeout }).toEqual(['one', 'two', 'three', 'щ\u0007', 'four'])
+    const words = '-u testops -o cat -n 50000 --follow --lines=all --output=json --all'
+    expect(await asked()).toEqual([`${words} --since=@1795341600.250`, `${words} --after-cursor=s=3`])
+    expect(told).toEqual([expect.stringMatching(/ exited with 1: trouble$/)])
+    stop.abort()
+    expect(await ended).toBe(null)
+    expect((await pids()).map(isThere)).toEqual([false, false])
+  },
+)
 
 test('who asks for no more ends the program', async () => {
   const { command, pids } = await journal({ prints: [entry(1, 'one')], goesOn: true })
@@ -90,6 +95,6 @@ test('what cannot begin is told', async () => {
   })
   expect(await followed(openLog({ command: ['cat', 'some.log'] }, { timeoutMs: 5000 })).ended).toMatchObject({
     code: 'NOT_CONFIGURED',
-    message: 'the log command `cat some.log` cannot be followed: only `journalctl` and log files can',
+    message: 'cannot follow the log command `cat some.log`: only `journalctl` and log files can be followed',
   })
 })

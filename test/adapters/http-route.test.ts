@@ -39,7 +39,8 @@ describe('a proxy that the environment names', () => {
     const { url, seen } = await proxy()
     vi.stubEnv('https_proxy', url)
     expect(await failureOf(ask(far.replace('http:', 'https:')))).toBe(
-      `UNREACHABLE the proxy ${url.replace('http://', '')} refuses to connect to service.invalid:443 (HTTP 407: it wants a user and a password)`,
+      `UNREACHABLE the proxy ${url.replace('http://', '')} refuses to connect to service.invalid:443 (HTTP ` +
+        '407: it requires a user name and a password)',
     )
     expect(seen).toEqual([{ line: 'CONNECT service.invalid:443', authorization: undefined }])
   })
@@ -79,7 +80,7 @@ describe('a proxy that the environment names', () => {
     const server = createServer((_, response) => response.writeHead(407).end())
     vi.stubEnv('http_proxy', await addressOf(server))
     expect(await failureOf(ask(far))).toMatch(
-      /^UNREACHABLE the proxy .* refuses to connect to service\.invalid:80 \(HTTP 407: it wants/,
+      /^UNREACHABLE the proxy .* refuses to connect to service\.invalid:80 \(HTTP 407: it requires/,
     )
   })
 
@@ -108,19 +109,20 @@ describe('a proxy that the environment names', () => {
     const port = await closedPort()
     vi.stubEnv('HTTP_PROXY', `http://porter:sesame@127.0.0.1:${port}`)
     expect(await failureOf(ask(far))).toBe(
-      `UNREACHABLE the peer at ${far}/thing (through the proxy 127.0.0.1:${port}) refused the connection: nothing listens on 127.0.0.1:${port}`,
+      `UNREACHABLE the peer at ${far}/thing (through the proxy 127.0.0.1:${port}) refused the connection: ` +
+        `nothing listens on 127.0.0.1:${port}`,
     )
   })
 
   test.each([
     {
       named: 'socks5://porter:sesame@127.0.0.1:1080',
-      says: 'the environment names a socks5 proxy: only http and https proxies can be used',
+      says: 'the environment sets a socks5 proxy, but only http and https proxies are supported',
     },
-    { named: 'http://', says: 'the environment names a proxy that is not a valid address' },
+    { named: 'http://', says: 'the environment sets a proxy with an invalid address' },
     {
       named: 'http://porter:100%sesame@127.0.0.1:3128',
-      says: 'the proxy address in the environment has a stray % in its user or password. Write it as %25',
+      says: 'the proxy address in the environment has a stray % in the user name or password. Write this % as %25',
     },
   ])('of another kind is refused: $named', async ({ named, says }) => {
     vi.stubEnv('HTTP_PROXY', named)
@@ -148,12 +150,12 @@ test.each([
   {
     what: 'more headers than are read',
     answer: `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(30_000)}\r\n\r\n`,
-    says: /^UNEXPECTED_ANSWER the peer at \S+ answers with more headers than can be read$/,
+    says: /^UNEXPECTED_ANSWER the headers in the answer from the peer at \S+ are too long$/,
   },
   {
     what: 'a body that is cut off',
     answer: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe',
-    says: /^UNEXPECTED_ANSWER the answer of the peer at \S+ was cut off after 2 bytes$/,
+    says: /^UNEXPECTED_ANSWER the answer from the peer at \S+ was cut off after 2 bytes$/,
   },
   {
     what: 'no HTTP',

@@ -70,7 +70,9 @@ describe.each(adapters)('$what', ({ open, where }) => {
     const { code, message, suggestions, obstacle } = await failure(5432, 'no-such-host.invalid')
     expect({ code, message, suggestions, obstacle }).toEqual({
       code: 'UNREACHABLE',
-      message: `${where(5432, 'no-such-host.invalid')} cannot be reached: the host name no-such-host.invalid does not resolve`,
+      message:
+        `${where(5432, 'no-such-host.invalid')} cannot be reached: the host name no-such-host.invalid does not ` +
+        'resolve',
       suggestions: ['getent hosts no-such-host.invalid'],
       obstacle: { kind: 'unresolved', host: 'no-such-host.invalid', port: 5432 },
     })

@@ -56,7 +56,7 @@ describe('a connection that breaks', () => {
     )
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await failureOf(source.clock())).toMatch(
-      /^UNREACHABLE PostgreSQL at .* accepts no work: terminating connection due to administrator command$/,
+      /^UNREACHABLE PostgreSQL at .* is not available: terminating connection due to administrator command$/,
     )
   })
 })

@@ -43,7 +43,7 @@ describe('signing in', () => {
     {
       what: 'TLS where the server has none',
       change: () => ({ tls: { mode: 'require', ca: null } }),
-      error: () => `UNEXPECTED_ANSWER ${at()} offers no TLS, but the configuration requires it`,
+      error: () => `UNEXPECTED_ANSWER ${at()} does not support TLS, but the configuration requires it`,
     },
   ]
   test.each(refusals)('$what', async ({ change, error }) => {

@@ -44,11 +44,12 @@ describe('rights', () => {
     const source = await opened(fresh.endpoint)
     const failure = await errorOf(source.backends())
     expect(`${failure?.code} ${failure?.message}`).toMatch(
-      /^FORBIDDEN .*: user \S+ may not do this: permission denied for view pg_stat_activity$/,
+      /^FORBIDDEN .*: user \S+ lacks a permission: permission denied for view pg_stat_activity$/,
     )
     const [{ host, port } = { host: '', port: 0 }] = fresh.endpoint.hosts
     expect(failure?.suggestions).toEqual([
-      `psql -h ${host} -p ${port} -U postgres -d ${fresh.endpoint.database} -c 'GRANT SELECT ON pg_stat_activity TO "${fresh.endpoint.user}"'`,
+      `psql -h ${host} -p ${port} -U postgres -d ${fresh.endpoint.database} -c 'GRANT SELECT ON ` +
+        `pg_stat_activity TO "${fresh.endpoint.user}"'`,
     ])
     // the connection is still good
     expect(await source.changelogLocks()).toEqual([])

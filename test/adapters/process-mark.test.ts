@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { hasEnded, markOf } from '../../src/adapters/process-mark.ts'
+import { hasEnded, markOf } from '../../src/adapters/process-identity.ts'
 
 test('a process that lives, one that has ended, and one that got its number later', async () => {
   const child = spawn('sleep', ['60'])

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { endOf, orFail, runProgram } from '../../src/adapters/process.ts'
-import { isOnTerminal } from '../../src/adapters/program.ts'
+import { endOf, isOnTerminal, orFail, runProgram } from '../../src/adapters/process.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { typed } from '../../src/core/typed.ts'
 import { processesWith } from '../support/processes.ts'
@@ -20,7 +19,8 @@ describe('runProgram', () => {
 
   test('hands over input, environment and folder', async () => {
     const script =
-      'process.stdin.on("data", (d) => process.stdout.write(`${d}|${process.env.GIVEN}|${process.env.HOME}|${process.cwd()}`))'
+      'process.stdin.on("data", (d) => ' +
+      'process.stdout.write(`${d}|${process.env.GIVEN}|${process.env.HOME}|${process.cwd()}`))'
     const { stdout } = await runProgram(node(script), {
       timeoutMs,
       input: 'in',
@@ -96,7 +96,7 @@ describe('runProgram', () => {
     {
       what: 'a file that is no program',
       command: ['/etc/passwd'],
-      error: 'UNAVAILABLE /etc/passwd may not be executed',
+      error: 'UNAVAILABLE this user may not execute /etc/passwd',
     },
   ] satisfies { what: string; command: [string, ...string[]]; error: string | null }[]
   test.each(failures)('$what', async ({ command, error }) => {

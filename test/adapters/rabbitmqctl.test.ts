@@ -50,15 +50,16 @@ const unreachable =
 const refusals: { what: string; script: string; why: string; next: string }[] = [
   {
     what: 'with another Erlang cookie',
-    script: `echo "${unreachable}" >&2; echo "  * TCP connection succeeded but Erlang distribution failed" >&2; exit 69`,
+    script:
+      `echo "${unreachable}" >&2; ` + 'echo "  * TCP connection succeeded but Erlang distribution failed" >&2; exit 69',
     why: "the broker rejects `rabbitmqctl`: this user's Erlang cookie does not match",
-    next: 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration',
+    next: 'or set `broker.rabbitmqctl: [sudo, -n, rabbitmqctl]` in the configuration',
   },
   {
     what: 'that other users may not use',
     script: 'echo; echo "Only root or rabbitmq should run rabbitmqctl"; echo; exit 1',
     why: 'this user may not use `rabbitmqctl`',
-    next: 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration',
+    next: 'or set `broker.rabbitmqctl: [sudo, -n, rabbitmqctl]` in the configuration',
   },
   {
     what: 'whose node does not run',
@@ -69,13 +70,13 @@ const refusals: { what: string; script: string; why: string; next: string }[] = 
   {
     what: 'of another broker',
     script: 'case "$*" in *cluster_status*) echo "{\\"cluster_name\\": \\"other\\"}";; *) echo "[]";; esac',
-    why: '`rabbitmqctl` manages broker other, but CLUSTER is at ',
-    next: 'set broker.rabbitmqctl in the configuration',
+    why: '`rabbitmqctl` manages broker other, but the broker at ADDRESS is CLUSTER',
+    next: 'set `broker.rabbitmqctl` in the configuration',
   },
   {
     what: 'that says something else',
     script: `${clusterName}\necho "Listing queues ..."`,
-    why: "`rabbitmqctl list_queues` does not answer like RabbitMQ's",
+    why: '`rabbitmqctl list_queues` printed unexpected output',
     next: 'rabbitmqctl version',
   },
   {
@@ -88,17 +89,22 @@ const refusals: { what: string; script: string; why: string; next: string }[] = 
 test.each(refusals)('a rabbitmqctl $what', async ({ script, why, next }) => {
   const error = await errorOf((await opened(script)).queues())
   const { host, port } = vhost.endpoint
-  const start = `no address is known for the management API of RabbitMQ at ${host}:${port}, and rabbitmqctl does not help either: ${why}`
-  expect(`${error?.code} ${error?.message}`.replace(new RegExp(`${cluster} is at \\S+$`), 'CLUSTER is at ')).toBe(
-    `UNAVAILABLE ${start}`,
-  )
+  const start =
+    `no address is known for the management API of RabbitMQ at ${host}:${port}. rabbitmqctl cannot be used ` +
+    `instead: ${why}`
+  expect(
+    `${error?.code} ${error?.message}`.replace(new RegExp(`at \\S+ is ${cluster}$`), 'at ADDRESS is CLUSTER'),
+  ).toBe(`UNAVAILABLE ${start}`)
   expect(error?.suggestions[0]).toBe('rabbitmq-plugins enable rabbitmq_management')
   expect(error?.suggestions.at(-1)).toBe(next)
 })
 
 test('a rabbitmqctl that is not there, or takes too long', async () => {
   expect(await failureOf((await opened('', { name: 'no-such-rabbitmqctl' })).queues())).toMatch(
-    /^UNAVAILABLE no address is known for .*, and rabbitmqctl does not help either: no-such-rabbitmqctl is not installed on this machine$/,
+    new RegExp(
+      String.raw`^UNAVAILABLE no address is known for .*\. rabbitmqctl cannot be used instead: ` +
+        'no-such-rabbitmqctl is not installed on this machine$',
+    ),
   )
   expect(await failureOf((await opened('exec sleep 30', { timeoutMs: 3000 })).queues())).toMatch(
     /^UNAVAILABLE .*: `rabbitmqctl -q .*` did not finish within 3 s$/,
@@ -117,7 +123,7 @@ test.each([
   expect(performance.now() - again).toBeLessThan(1100)
   expect(await failureOf((await opened('exit 1', { timeoutMs: 3000, managementUrl })).queues())).toMatch(
     new RegExp(
-      `^UNAVAILABLE RabbitMQ's management API at ${managementUrl} ${why}, and rabbitmqctl does not help either: `,
+      `^UNAVAILABLE RabbitMQ's management API at ${managementUrl} ${why}. rabbitmqctl cannot be used instead: `,
     ),
   )
 })
@@ -126,7 +132,7 @@ test('a list in an argument is not told whole', async () => {
   const queue = '{"name": "q", "arguments": [["x", "array", {"byte": 1, "longstr": "two"}]], "durable": true}'
   const source = await opened(`${clusterName}\necho '[${queue}]'`)
   expect(await failureOf(source.queues())).toMatch(
-    /: an argument of queue q is a list, which rabbitmqctl does not show completely$/,
+    /: rabbitmqctl cannot show all arguments of queue q: one argument is a list$/,
   )
 })
 
@@ -151,7 +157,7 @@ test('the journals in the deployment are found by it', async () => {
     {
       run,
       unreadable: expect.stringMatching(
-        /^queue testops-admin\.run\.2026.* at .* is empty: run 2026.* stopped before it changed anything$/,
+        /^queue testops-admin\.run\.2026.* at .* is empty, because the run `2026.*` stopped before it changed any/,
       ) as string,
       isEmpty: true,
     },

@@ -252,12 +252,14 @@ describe('the API', () => {
     {
       host: 'testops.invalid',
       failure:
-        'UNREACHABLE the certificate of the service at https://testops.invalid:8443/api/management/health is for localhost, not for testops.invalid: use one of its names in the address',
+        'UNREACHABLE the certificate of the service at https://testops.invalid:8443/api/management/health is ' +
+        'not for testops.invalid, but for localhost: use that name in the address',
     },
     {
       host: '10.255.0.1',
       failure:
-        'UNREACHABLE the certificate of the service at https://10.255.0.1:8443/api/management/health is for localhost, not for 10.255.0.1: use one of its names in the address',
+        'UNREACHABLE the certificate of the service at https://10.255.0.1:8443/api/management/health is not ' +
+        'for 10.255.0.1, but for localhost: use that name in the address',
     },
   ])('its certificate is to be that of $host', async ({ host, failure }) => {
     const api = await service({

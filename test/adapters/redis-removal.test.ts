@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lastCount, openSessionsControl } from '../../src/adapters/redis/index.ts'
-import type { RemovalOptions, SessionsControl } from '../../src/core/sessions-control.ts'
-import { sessionKeys } from '../../src/knowledge/session-keys.ts'
+import type { RemovalOptions, SessionsControl } from '../../src/core/controls.ts'
+import { sessionKeys } from '../../src/knowledge/sessions.ts'
 import { freshRedisDatabase } from '../servers/index.ts'
 import { listen } from './peers.ts'
 import { writeMany, writeSession } from './stored-sessions.ts'
@@ -110,7 +110,7 @@ describe('emptied at once', () => {
     expect(await control.remove(all, atOnce)).toEqual({
       counted: 5,
       removed: 4,
-      notFlushed: 'this database holds a key that is not a session',
+      notFlushed: 'this database contains a key that is not a session',
     })
     const left = await client.keys('*')
     expect([left.length, left.filter((key) => own.includes(key))]).toEqual([1, []])
@@ -123,7 +123,7 @@ describe('emptied at once', () => {
     expect(await control.remove(all, atOnce)).toEqual({
       counted: 5,
       removed: 4,
-      notFlushed: 'this database holds a key that is not a session',
+      notFlushed: 'this database contains a key that is not a session',
     })
     expect(await client.keys('*')).toEqual(['cache'])
   })
@@ -134,7 +134,7 @@ describe('emptied at once', () => {
     expect(await control.remove(all, atOnce)).toEqual({
       counted: 50_001,
       removed: 50_001,
-      notFlushed: 'this database holds more than 50,000 keys, too many to check in one step',
+      notFlushed: 'this database contains more than 50,000 keys, too many to check in one step',
     })
     expect(await client.dbsize()).toBe(0)
   })

@@ -54,7 +54,7 @@ test.each([
   {
     what: 'knows no such master',
     answers: { 'sentinel get-master-addr-by-name': '*-1\r\n' },
-    failure: /^UNAVAILABLE Redis at \S+ \(sentinel, master other\) knows no master with that name$/,
+    failure: /^UNAVAILABLE Redis at \S+ \(sentinel, master other\) knows no master with the configured name$/,
   },
   {
     what: 'wants a password',
@@ -68,13 +68,15 @@ test.each([
       auth: '-WRONGPASS invalid username-password pair\r\n',
       sentinel: '-NOAUTH Authentication required.\r\n',
     },
-    failure: /^UNAUTHENTICATED Redis at \S+ \(sentinel, master other\) refused the user or the password$/,
+    failure: /^UNAUTHENTICATED Redis at \S+ \(sentinel, master other\) rejected the user name or the password$/,
   },
   {
     what: 'is a Redis',
     answers: {},
-    failure:
-      /^UNAVAILABLE Redis at \S+ \(sentinel, master other\) does not know the command SENTINEL: it is renamed or disabled$/,
+    failure: new RegExp(
+      String.raw`^UNAVAILABLE Redis at \S+ \(sentinel, master other\) ` +
+        'does not know the command SENTINEL: it has been renamed or disabled$',
+    ),
   },
 ])('a sentinel that $what', async ({ password: secret = null, answers, failure }) => {
   const port = await interceptingRedis(server(), () => answers)
@@ -91,7 +93,8 @@ test('the master that a sentinel names does not run', async () => {
     'sentinel get-master-addr-by-name': resp(['127.0.0.1', String(gone)]),
   }))
   expect(await failureOf(openSessions(sentinels([sentinel]), { timeoutMs }))).toBe(
-    `UNREACHABLE Redis at 127.0.0.1:${gone} (sentinel, master mymaster)/${redis.database} refused the connection: nothing listens on 127.0.0.1:${gone}`,
+    `UNREACHABLE Redis at 127.0.0.1:${gone} (sentinel, master mymaster)/${redis.database} refused the ` +
+      `connection: nothing listens on 127.0.0.1:${gone}`,
   )
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeNumber } from '../../src/adapters/redis/times.ts'
+import { decodeNumber } from '../../src/adapters/redis/sample.ts'
 import { javaInteger, javaLong } from './java-numbers.ts'
 
 describe('decodeNumber', () => {

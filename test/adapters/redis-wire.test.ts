@@ -65,7 +65,7 @@ test('what one exchange throws is not taken for the next', async () => {
   const second = wire.send([Buffer.from('x')], 1, (reply) => void numbers.push(integerIn(reply, peer)))
   answer(':1\r\n-NOPERM no\r\n:3\r\n:4\r\n')
   expect(await failureOf(first)).toBe(
-    'FORBIDDEN Redis at redis.example.org:6379/0 does not give this user the rights that it needs: NOPERM no',
+    'FORBIDDEN Redis at redis.example.org:6379/0 denies this user a required permission: NOPERM no',
   )
   await second
   expect(numbers).toEqual([1, 4])
@@ -94,8 +94,9 @@ test('an error names no key', async () => {
     [reply, other].map(async (it) => failureOf((async () => assertAnswer(it, peer))())),
   )
   expect(failures).toEqual([
-    'UNAVAILABLE Redis at redis.example.org:6379/0 does not know the command UNLINK: it is renamed or disabled',
-    'FORBIDDEN Redis at redis.example.org:6379/0 does not give this user the rights that it needs: NOPERM no access to spring:session:sessions:…',
+    'UNAVAILABLE Redis at redis.example.org:6379/0 does not know the command UNLINK: it has been renamed or disabled',
+    'FORBIDDEN Redis at redis.example.org:6379/0 denies this user a required permission: NOPERM no access to ' +
+      'spring:session:sessions:…',
   ])
   expect([errorIn(Buffer.from(':1\r\n')), listIn(Buffer.from('*1\r\n$1\r\na\r\n'))]).toEqual([
     null,

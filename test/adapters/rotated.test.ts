@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isRotatedFrom, rotatedSet } from '../../src/adapters/rotated.ts'
+import { isRotatedFrom, rotatedSet } from '../../src/adapters/log-file.ts'
 import { folderWith } from '../runtime/folder.ts'
 
 describe('what was rotated from a log is known by its name', () => {

@@ -32,7 +32,9 @@ test('a place that is no folder is told, and no bug', async () => {
   await mkdir(dirname(folder), { recursive: true })
   await writeFile(folder, '')
   for (const asking of [async () => runFolder(folder).list(), async () => runFolder(folder).read(run)])
-    expect(await failureOf(asking())).toMatch(/^UNAVAILABLE the journals of this machine cannot be read: ENOTDIR/)
+    expect(await failureOf(asking())).toMatch(
+      /^UNAVAILABLE the saved records of runs on this machine cannot be read: ENOTDIR/,
+    )
 })
 
 test('nobody else may read them', async () => {
@@ -68,18 +70,22 @@ describe('a journal that is damaged', () => {
     [
       'a line within it',
       async ({ journal }) => writeFile(journal, `${(await readFile(journal, 'utf8')).slice(5)}`),
-      /journal\.jsonl, begun by testops-admin 0\.1\.0, is damaged: line 1: it holds no event$/,
+      /journal\.jsonl \(begun with testops-admin 0\.1\.0\) is damaged: line 1: it contains no event$/,
     ],
-    ['a line of nothing', async ({ journal }) => appendFile(journal, '\n'), /is damaged: line 3: it holds no event$/],
+    [
+      'a line of nothing',
+      async ({ journal }) => appendFile(journal, '\n'),
+      /is damaged: line 3: it contains no event$/,
+    ],
     [
       'an event of a later version',
       async ({ journal }) => appendFile(journal, `${JSON.stringify({ ...intent, event: 'painted' })}\n`),
-      /has a form that this version does not know: line 3: the event painted is not known$/,
+      /has a format that this version of testops-admin cannot read: line 3: unknown event painted$/,
     ],
     [
       'no events file',
       async ({ journal }) => rm(journal),
-      /^UNEXPECTED_ANSWER the journal of run .* is damaged: .*journal\.jsonl is missing$/,
+      /^UNEXPECTED_ANSWER the saved record of run .* is damaged: .*journal\.jsonl is missing$/,
     ],
     ['no record', async ({ record }) => rm(record), /run\.json is missing$/],
     [
@@ -92,12 +98,12 @@ describe('a journal that is damaged', () => {
       'a record of another run',
       async ({ record }) =>
         writeFile(record, JSON.stringify(recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }))),
-      /is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff$/,
+      /is damaged: it names another run, 20261121T021244Z-unlock-changelog-ffff$/,
     ],
     [
       'a record of a later version',
       async ({ record }) => writeFile(record, JSON.stringify({ ...recordOf(), schemaVersion: 2, program: '3.0.0' })),
-      /begun by testops-admin 3\.0\.0, has a form that this version does not know/,
+      /begun with testops-admin 3\.0\.0\) has a format that this version of testops-admin cannot read/,
     ],
   ])('%s: it is not guessed at', async (_, damage, said) => {
     const files = await written()
@@ -135,7 +141,7 @@ test('a process that was killed while it began one left nothing that counts', as
 test('one that is there is not begun again', async () => {
   const store = runFolder(await emptyFolder())
   await (await store.begin(recordOf(), [intent])).close()
-  expect(await failureOf(store.begin(recordOf()))).toMatch(/^UNAVAILABLE the journal cannot be written: /)
+  expect(await failureOf(store.begin(recordOf()))).toMatch(/^UNAVAILABLE the record of this run cannot be saved: /)
   expect(told(await store.read(run))).toEqual(['intent 0'])
 })
 
@@ -145,8 +151,11 @@ test('a folder that cannot be written fails with what to do', async () => {
   const failure = runFolder(folder).begin(recordOf())
   await expect(failure).rejects.toMatchObject({
     code: 'UNAVAILABLE',
-    message: expect.stringMatching(/^the journal cannot be written: E(NOTDIR|EXIST)/) as string,
-    suggestions: [`ls -ld ${folder}`, 'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'],
+    message: expect.stringMatching(/^the record of this run cannot be saved: E(NOTDIR|EXIST)/) as string,
+    suggestions: [
+      `ls -ld ${folder}`,
+      'export XDG_STATE_HOME=DIRECTORY   # keeps the saved records of runs in another folder',
+    ],
   })
 })
 

@@ -111,32 +111,42 @@ describe('what is not edited', () => {
     {
       what: 'tabs',
       text: 'image:\n\timageName: a\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: tab characters must not be used in indentation | sed -n 2p FILE',
+      said:
+        'REFUSED FILE line 2 cannot be edited safely: tab characters must not be used in indentation | sed -n 2p ' +
+        'FILE',
     },
     {
       what: 'a key twice',
       text: 'image: {}\nimage: {}\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: the key `image` is there twice | sed -n 2p FILE',
+      said: 'REFUSED FILE line 2 cannot be edited safely: the key `image` appears twice | sed -n 2p FILE',
     },
     {
       what: 'two documents',
       text: 'a: 1\n---\nb: 1\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: expected a single document in the stream, but found more | sed -n 2p FILE',
+      said:
+        'REFUSED FILE line 2 cannot be edited safely: expected a single document in the stream, but found more | ' +
+        'sed -n 2p FILE',
     },
     {
       what: 'a template',
       text: 'a: 1\nimage:\n  imageName: {{ .x }}\n',
-      said: 'REFUSED FILE line 3 cannot be edited safely: it is a template, not values: its contents are unknown until it is filled in | sed -n 3p FILE',
+      said:
+        'REFUSED FILE line 3 cannot be edited safely: the line is part of a template, so its values are unknown ' +
+        'until the template is rendered | sed -n 3p FILE',
     },
     {
       what: 'a template around keys',
       text: '{{- if .x }}\na: 1\n{{- end }}\n',
-      said: 'REFUSED FILE line 1 cannot be edited safely: it is a template, not values: its contents are unknown until it is filled in | sed -n 1p FILE',
+      said:
+        'REFUSED FILE line 1 cannot be edited safely: the line is part of a template, so its values are unknown ' +
+        'until the template is rendered | sed -n 1p FILE',
     },
     {
       what: 'a template in quotes',
       text: 'image:\n  imageName: "{{ .x }}"\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: image.imageName is a template: its value is unknown until it is filled in | sed -n 2p FILE',
+      said:
+        'REFUSED FILE line 2 cannot be edited safely: image.imageName is a template, so its value is unknown ' +
+        'until the template is rendered | sed -n 2p FILE',
     },
     {
       what: 'a text in place of the map',
@@ -151,12 +161,16 @@ describe('what is not edited', () => {
     {
       what: 'SOPS by its key',
       text: 'image: {imageName: a}\nsops:\n  mac: x\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: it is encrypted with SOPS, which signs the whole file | sops FILE   # opens it in an editor, and signs it again',
+      said:
+        'REFUSED FILE line 2 cannot be edited safely: SOPS has encrypted the file, and rejects it if it is changed ' +
+        'without SOPS | sops FILE   # opens the file in an editor, then encrypts it again',
     },
     {
       what: 'SOPS by a value',
       text: 'a: ENC[AES256_GCM,data:x,type:str]\n',
-      said: 'REFUSED FILE line 1 cannot be edited safely: it is encrypted with SOPS, which signs the whole file | sops FILE   # opens it in an editor, and signs it again',
+      said:
+        'REFUSED FILE line 1 cannot be edited safely: SOPS has encrypted the file, and rejects it if it is changed ' +
+        'without SOPS | sops FILE   # opens the file in an editor, then encrypts it again',
     },
     {
       what: 'no UTF-8',
@@ -176,7 +190,9 @@ describe('what is not edited', () => {
     {
       what: 'keys that are one to YAML 1.1',
       text: 'image: {}\non: 1\ntrue: 2\n',
-      said: 'REFUSED FILE line 3 cannot be edited safely: in YAML 1.1, the key `true` is the same as one above: put it in quotes | sed -n 3p FILE',
+      said:
+        'REFUSED FILE line 3 cannot be edited safely: in YAML 1.1, the key `true` is the same as an earlier key: ' +
+        'put the key in quotes | sed -n 3p FILE',
     },
     {
       what: 'a tag that only YAML 1.1 has',
@@ -186,12 +202,16 @@ describe('what is not edited', () => {
     {
       what: 'a key that YAML 1.1 takes for a time',
       text: 'a: 1\n2026-11-21T02:12:44Z: 1\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: YAML 1.1 reads this key as a date: put it in quotes | sed -n 2p FILE',
+      said:
+        'REFUSED FILE line 2 cannot be edited safely: YAML 1.1 reads this key as a date: put the key in quotes | ' +
+        'sed -n 2p FILE',
     },
     {
       what: 'what is too large',
       text: `a: ${'x'.repeat(1_000_001)}\n`,
-      said: 'REFUSED FILE cannot be edited safely: it is larger than 1 MB: is it the right file? | head -n 5 FILE',
+      said:
+        'REFUSED FILE cannot be edited safely: the file is larger than 1 MB. Is it the right file? | ' +
+        'head -n 5 FILE',
     },
   ]
   test.each(cases)('$what', async ({ text, said }) => {
@@ -205,7 +225,7 @@ describe('what is not edited', () => {
   test('what is missing, a folder, a device', async () => {
     const directory = await folder()
     const file = join(directory, 'none.yaml')
-    expect(await refusal(source.look(file, name), file)).toBe('USAGE there is no file FILE | ls -l FILE')
+    expect(await refusal(source.look(file, name), file)).toBe('USAGE the file FILE is missing | ls -l FILE')
     expect(await refusal(source.look(directory, name), directory)).toBe('USAGE FILE is a folder | ls -l FILE')
     expect(await refusal(source.look('/dev/null', name), '/dev/null')).toBe(
       'USAGE FILE is not a regular file | ls -l FILE',
@@ -322,7 +342,7 @@ describe('an edit', () => {
       await refusal(control.apply(file, edits), file),
     ])
     expect(said.map((it) => it.split(' | ')[0])).toEqual(
-      Array(2).fill('FORBIDDEN FILE cannot be changed: this user may not write it, or its folder'),
+      Array(2).fill('FORBIDDEN FILE cannot be changed: this user has no permission to write the file or its folder'),
     )
     expect(await readFile(file, 'utf8')).toBe('image: {imageName: testops}\n')
   })

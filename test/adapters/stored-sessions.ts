@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Cluster, Redis } from 'ioredis'
 import type { SessionTimes } from '../../src/core/sources.ts'
-import { sessionKeys } from '../../src/knowledge/session-keys.ts'
+import { sessionKeys } from '../../src/knowledge/sessions.ts'
 import { session } from '../fakes/index.ts'
 import { javaInteger, javaLong } from './java-numbers.ts'
 

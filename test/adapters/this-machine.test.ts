@@ -2,7 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { isThisMachine } from '../../src/adapters/this-machine.ts'
+import { isThisMachine } from '../../src/adapters/network.ts'
 import { passingFolder } from '../support/passing-folder.ts'
 
 test.each([

@@ -46,8 +46,10 @@ const modes: { tls: Tls; host: string; error: RegExp | null }[] = [
   {
     tls: { mode: 'verify', ca: authority },
     host: '127.0.0.1',
-    error:
-      /^UNREACHABLE the certificate of .* is for localhost, not for 127\.0\.0\.1: use one of its names in the address$/,
+    error: new RegExp(
+      String.raw`^UNREACHABLE the certificate of .* is not for 127\.0\.0\.1, but for localhost: ` +
+        'use that name in the address$',
+    ),
   },
 ]
 
@@ -90,7 +92,8 @@ describe('PostgreSQL', () => {
     const failure = await errorOf(open(port, { mode: 'verify', ca: null }))
     expect(failure?.obstacle).toEqual({ kind: 'tls', host: 'localhost', port })
     expect(failure?.suggestions).toEqual([
-      `openssl s_client -starttls postgres -connect localhost:${port} -showcerts </dev/null   # save its authority's certificate, and name it as ca: FILE`,
+      `openssl s_client -starttls postgres -connect localhost:${port} -showcerts </dev/null   # save the ` +
+        `certificate of the certificate authority in a file, and set \`ca\` to this file`,
     ])
   })
 
@@ -99,7 +102,8 @@ describe('PostgreSQL', () => {
     const failure = await errorOf(open(port, { mode: 'verify', ca: authority }, '127.0.0.1'))
     expect(failure?.obstacle).toEqual({ kind: 'misnamed', host: '127.0.0.1', port, names: ['localhost'] })
     expect(failure?.suggestions).toEqual([
-      `openssl s_client -starttls postgres -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -subject -ext subjectAltName`,
+      `openssl s_client -starttls postgres -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout ` +
+        '-subject -ext subjectAltName',
     ])
   })
 
@@ -112,7 +116,7 @@ describe('PostgreSQL', () => {
     const port = await offering((encrypted) => encrypted.end(Buffer.concat([Buffer.from('E'), length, refused])))
     expect(await failureOf(open(port, { mode: 'prefer', ca: null }))).toBe(null)
     expect(await failureOf(open(port, { mode: 'require', ca: null }))).toMatch(
-      /^UNAUTHENTICATED .* does not let user \S+ in: no pg_hba\.conf entry/,
+      /^UNAUTHENTICATED .* rejects user \S+: no pg_hba\.conf entry/,
     )
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wholeList } from '../../src/adapters/rabbitmq/whole-list.ts'
+import { wholeList } from '../../src/adapters/rabbitmq/lists.ts'
 import type { BrokerConnection } from '../../src/core/sources.ts'
 import { connection, node } from '../fakes/index.ts'
 import { failureOf } from './failure-of.ts'
@@ -78,7 +78,10 @@ test.concurrent.each<
     { 0: [{ ...own, user: 'billing' }] },
     1,
     expect.stringMatching(
-      /^UNAVAILABLE RabbitMQ at mq:5672 lists connections late or not at all: this program's own is missing after 7 s/,
+      new RegExp(
+        "^UNAVAILABLE RabbitMQ at mq:5672 does not list testops-admin's own connection, even after 7 s[.] " +
+          'Its list of connections is out of date or incomplete',
+      ),
     ),
     7,
   ],

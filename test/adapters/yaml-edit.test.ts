@@ -131,12 +131,12 @@ describe('it is refused', () => {
     {
       what: 'inside what is used elsewhere',
       text: 'a: 1\nimage: &i\n  imageName: a\nb: *i\n',
-      error: 'YamlEditError 3 image.imageName is in a part of the file that is used elsewhere through *i',
+      error: 'YamlEditError 3 other parts of the file reuse image.imageName through aliases: *i',
     },
     {
       what: 'behind an alias',
       text: 'b: &i {imageName: a}\nimage: *i\n',
-      error: 'YamlEditError 2 image is the alias *i, whose value is used elsewhere too',
+      error: 'YamlEditError 2 image is the alias *i, whose value is also used elsewhere',
     },
     {
       what: 'where a text stands',
@@ -159,7 +159,7 @@ describe('it is refused', () => {
     {
       what: 'with a key twice',
       text: 'image:\n  imageName: a\n  imageName: b\n',
-      error: 'YamlError 3 the key `imageName` is there twice',
+      error: 'YamlError 3 the key `imageName` appears twice',
     },
     {
       what: 'with two documents',
@@ -169,7 +169,7 @@ describe('it is refused', () => {
     {
       what: 'with a template',
       text: 'image:\n  imageName: {{ .x }}\n',
-      error: 'YamlError 2 a map or a list is where a key is expected (a template that is not filled in?)',
+      error: 'YamlError 2 expected a key, but found a map or a list (perhaps an unrendered template)',
     },
   ]
   test.each(cases)('$what', ({ text, error }) => {
@@ -177,7 +177,7 @@ describe('it is refused', () => {
   })
   test('and so is the removal of what a merge brings', () => {
     expect(failure(() => edited('b: &i {A: 1}\nc:\n  <<: *i\n', ['c', 'A'], null))).toBe(
-      'YamlEditError 3 c.A is in a part of the file that is used elsewhere through *i',
+      'YamlEditError 3 other parts of the file reuse c.A through aliases: *i',
     )
   })
 })

@@ -44,16 +44,16 @@ describe('parseYaml', () => {
   })
 
   const broken = [
-    { what: 'a duplicate key', yaml: 'a: 1\nb:\n  c: 1\n  c: 2\n', error: '4:3 the key `c` is there twice' },
+    { what: 'a duplicate key', yaml: 'a: 1\nb:\n  c: 1\n  c: 2\n', error: '4:3 the key `c` appears twice' },
     {
       what: 'keys that are one to YAML 1.1',
       yaml: 'a:\n  - b\n  - yes: 1\n    no: 2\n    on: 3\n',
-      error: '5:5 in YAML 1.1, the key `on` is the same as one above: put it in quotes',
+      error: '5:5 in YAML 1.1, the key `on` is the same as an earlier key: put the key in quotes',
     },
     {
       what: 'numbers that are one to YAML 1.1',
       yaml: '8: a\n010: b\n',
-      error: '2:1 in YAML 1.1, the key `010` is the same as one above: put it in quotes',
+      error: '2:1 in YAML 1.1, the key `010` is the same as an earlier key: put the key in quotes',
     },
     { what: 'a merge of a text', yaml: 'a: 1\nb:\n  <<: text\n', error: '3:3 `<<` merges something that is not a map' },
     { what: 'a merge of nothing', yaml: 'b:\n  <<:\n  c: 1\n', error: '2:3 `<<` merges something that is not a map' },
@@ -65,12 +65,12 @@ describe('parseYaml', () => {
     {
       what: 'a merge twice, which YAML 1.1 reads',
       yaml: 'a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n',
-      error: '4:3 the key `<<` is there twice',
+      error: '4:3 the key `<<` appears twice',
     },
     {
       what: 'a date as a key',
       yaml: 'a: 1\n2026-11-21: 1\n',
-      error: '2:1 YAML 1.1 reads this key as a date: put it in quotes',
+      error: '2:1 YAML 1.1 reads this key as a date: put the key in quotes',
     },
     { what: 'a tag that only YAML 1.1 has', yaml: 'a: !!set {b}\n', error: '1:4 the tag `!!set` is unknown' },
     {
@@ -90,7 +90,7 @@ describe('parseYaml', () => {
     {
       what: 'a list as a key',
       yaml: '? [a]\n: 1\n',
-      error: '1:3 a map or a list is where a key is expected (a template that is not filled in?)',
+      error: '1:3 expected a key, but found a map or a list (perhaps an unrendered template)',
     },
     { what: 'an unknown alias', yaml: 'a: 1\nb: *c\n', error: '2:5 unidentified alias "c"' },
   ]

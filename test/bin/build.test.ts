@@ -19,7 +19,7 @@ beforeEach(() => {
     'located-yaml.js',
     'packed.js',
     'third-party.js',
-    'wat.js',
+    'wasm.js',
   ])
     cpSync(join(project, 'bin', name), join(folder, 'bin', name))
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'))

@@ -39,7 +39,9 @@ afterEach(() => {
 
 /** What a process prints that loads the file for `command`, runs it and keeps it. */
 function run(command: string, environment: Record<string, string> = {}): string {
-  const script = `const {main, keep} = require(${JSON.stringify(loader)}).load(${JSON.stringify(file)}, ${JSON.stringify(command)}); console.log(main()); keep()`
+  const script =
+    `const {main, keep} = require(${JSON.stringify(loader)}).load(${JSON.stringify(file)}, ` +
+    `${JSON.stringify(command)}); console.log(main()); keep()`
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, ['-e', script], {
     env: { PATH: process.env['PATH'], HOME: folder, XDG_CACHE_HOME: join(folder, 'cache'), ...environment },
     encoding: 'utf8',
@@ -140,7 +142,11 @@ describe('what V8 made of the program', () => {
   })
 
   test('what a killed process of the same number left does not stand in the way', () => {
-    const script = `const fs = require('node:fs'); const at = ${JSON.stringify(caches)}; fs.mkdirSync(at, {recursive: true, mode: 0o700}); fs.writeFileSync(at + '/doctor-' + process.version + '-' + process.arch + '-part-' + process.pid, 'half'); const {main, keep} = require(${JSON.stringify(loader)}).load(${JSON.stringify(file)}, 'doctor'); main(); keep()`
+    const script =
+      `const fs = require('node:fs'); const at = ${JSON.stringify(caches)}; fs.mkdirSync(at, {recursive: true, ` +
+      "mode: 0o700}); fs.writeFileSync(at + '/doctor-' + process.version + '-' + process.arch + '-part-' + " +
+      "process.pid, 'half'); const {main, keep} = " +
+      `require(${JSON.stringify(loader)}).load(${JSON.stringify(file)}, 'doctor'); main(); keep()`
     execFileSync(process.execPath, ['-e', script], {
       env: { HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') },
       timeout: 10_000,
@@ -150,7 +156,9 @@ describe('what V8 made of the program', () => {
   })
 
   test('several at once leave one whole file', () => {
-    const script = `const {main, keep} = require(${JSON.stringify(loader)}).load(${JSON.stringify(file)}, 'doctor'); main(); keep()`
+    const script =
+      `const {main, keep} = require(${JSON.stringify(loader)}).load(${JSON.stringify(file)}, 'doctor'); main(); ` +
+      'keep()'
     const one = `${JSON.stringify(process.execPath)} -e ${JSON.stringify(script).replaceAll('$', '\\$')}`
     execFileSync('sh', ['-c', `${Array(6).fill(`${one} &`).join(' ')} wait`], {
       env: { PATH: process.env['PATH'], HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') },

@@ -16,6 +16,8 @@ test.each([
   ['say(`take ${lock} back`)', 'undo'],
   ['say(`made ${queue} anew`)', 'again'],
   ['say(`gone\\n  on with`)', 'resume'],
+  ["say('go ' +\n 'on with the run')", 'resume'],
+  ["say(`take ${lock}` + ' back')", 'undo'],
   ["say('a flag that is none')", '(say what it is)'],
   ['say(`${count} messages and no more`)', '(leave it out)'],
 ])('a turn that may not come back is reported: %s', (code, expected) => {

@@ -52,6 +52,7 @@ describe('an unquoted value is found', () => {
     ['in a parameter', 'export function next(all: Suggestion[]): void { all.push(name) }'],
     ['within a command', 'export const it = command`sudo ${nested(name)}`'],
     ['in a statement', 'export const it = psql("h:1/d", null, `SELECT ${name}`)'],
+    ['in pieces', 'throw new AdminError("FAILED", "it", ["ls " + name])'],
     [
       'changed afterwards',
       'throw new AdminError("FAILED", "it", error.suggestions.map((it) => it.replace("x", name)))',
@@ -82,6 +83,8 @@ describe('an unquoted value is found', () => {
 
 test.each([
   ['program text', 'throw new AdminError("FAILED", "it", ["testops-admin checks", name === "" ? "a" : "b"])'],
+  ['program text in pieces', 'throw new AdminError("FAILED", "it", ["testops-admin checks " + "--json"])'],
+  ['a message in pieces', 'throw new AdminError("FAILED", `it ${name} ` + `mount ${name}`)'],
   ['tagged', 'throw new AdminError("FAILED", "it", [command`ls ${name}`, sentence`see ${name}`, typed(["ls", name])])'],
   ['passed on', 'throw new AdminError("FAILED", "it", [...error.suggestions, command`sudo ${nested(client)}`])'],
   ['messages', 'throw new AdminError("FAILED", `helm upgrades ${name}, and \\`${name}\\` is gone`)'],

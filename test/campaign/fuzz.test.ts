@@ -40,12 +40,15 @@ test.concurrent.each(readers)(
       const file = join(failed, `${said.ended}-${reader.name.replaceAll(/\W+/g, '-')}-${said.number}`)
       await writeFile(file, inputOf(reader, `${seed} ${reader.name}`, said.number))
       expect.fail(
-        `${said.ended} (${said.ended === 'hang' ? `${said.figure} s` : `${said.figure} MB`}) on input ${said.number} of seed ${seed}: ${file}`,
+        `${said.ended} (${said.ended === 'hang' ? `${said.figure} s` : `${said.figure} MB`}) on input ` +
+          `${said.number} of seed ${seed}: ${file}`,
       )
     }
     const { fuzzed } = said
     process.stderr.write(
-      `${reader.name}: ${fuzzed.inputs} inputs in ${fuzzed.seconds} s, the slowest ${Math.round(fuzzed.slowestMs)} ms (input ${fuzzed.slowest}), at most ${fuzzed.megabytes} MB; ${JSON.stringify(fuzzed.outcomes)}\n`,
+      `${reader.name}: ${fuzzed.inputs} inputs in ${fuzzed.seconds} s, the slowest ` +
+        `${Math.round(fuzzed.slowestMs)} ms (input ${fuzzed.slowest}), at most ${fuzzed.megabytes} MB; ` +
+        `${JSON.stringify(fuzzed.outcomes)}\n`,
     )
     expect(fuzzed.falls).toEqual([])
     expect(fuzzed.inputs).toBeGreaterThanOrEqual(20_000)

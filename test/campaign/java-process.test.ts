@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
-import { findJavaProcesses } from '../../src/platforms/host/java-process.ts'
+import { findJavaProcesses } from '../../src/platforms/host/finder.ts'
 import { folderWith } from '../runtime/folder.ts'
 import { asNobody } from '../support/as-nobody.ts'
 

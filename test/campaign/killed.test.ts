@@ -5,7 +5,7 @@ import { ownLab } from '../lab/support/own-lab.ts'
 import type { OwnLab } from '../lab/support/own-lab.ts'
 import { randomFrom, seed } from './seed.ts'
 
-const rounds = Number(process.env['CAMPAIGN_ROUNDS'] ?? 20)
+const rounds = 20
 const timeoutMs = 300_000
 const random = randomFrom(`${seed} killed`)
 

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { faultRows } from '../../src/lab/fault-list.ts'
 import { followNext } from '../faults/follow.ts'
 import { rowTimeoutMs } from '../faults/matrix.ts'
-import { ownLab } from '../lab/support/own-lab.ts'
-import type { OwnLab } from '../lab/support/own-lab.ts'
+import { sharedLab } from '../lab/support/own-lab.ts'
 import { faultPairs } from './pairs.ts'
 
-let lab: OwnLab
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up')
-}, rowTimeoutMs)
-afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+const lab = sharedLab()
 
 /**
  * A repair that could not end because of what was broken is ended once that is mended: it is gone on with, or taken
@@ -32,7 +26,7 @@ async function mended(by: 'resume' | 'undo'): Promise<void> {
 const single = faultRows()
   .filter(({ kind, needs }) => kind === 'fault' && needs.broker !== '3')
   .map(({ name }) => ({ name, names: [name] }))
-const pairs = faultPairs('next').map(({ name, one, other }) => ({ name, names: [one.name, other.name] }))
+const pairs = faultPairs().map(({ name, one, other }) => ({ name, names: [one.name, other.name] }))
 
 test.each([...single, ...pairs])(
   '$name: Next: as it is typed leads to health, or to one step by hand',
@@ -43,7 +37,7 @@ test.each([...single, ...pairs])(
       // some causes exclude each other
       if (exitCode !== 0)
         expect(stderr).toMatch(
-          /cannot make|cannot break|already|timed out after \d+ s|exited before it could be killed at/,
+          /cannot make|cannot break|already|timed out after \d+ s|exited before the lab could kill it at/,
         )
       else if ((await followNext(lab)).isMigrating) by = 'undo'
     } finally {

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
+import { expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/core/check.ts'
 import { expectationOf, rowTimeoutMs } from '../faults/matrix.ts'
 import type { Row } from '../faults/matrix.ts'
-import { ownLab } from '../lab/support/own-lab.ts'
-import type { OwnLab } from '../lab/support/own-lab.ts'
+import { sharedLab } from '../lab/support/own-lab.ts'
 import { faultPairs } from './pairs.ts'
 
-const pairs = faultPairs('two-faults')
+const pairs = faultPairs()
 
-let lab: OwnLab
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up')
-}, rowTimeoutMs)
-afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+const lab = sharedLab()
 
 test.each(pairs)(
   '$name: nothing is reported that neither brings about',

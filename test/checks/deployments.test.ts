@@ -199,7 +199,8 @@ const stories: Story[] = [
           complete: true,
           records: [
             record(
-              "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'testops.upload' in vhost '/': received 'true' but current is 'false'",
+              "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'testops.upload' in vhost '/': " +
+                "received 'true' but current is 'false'",
             ),
           ],
         },
@@ -355,7 +356,7 @@ const stories: Story[] = [
           records: [record('java.net.UnknownHostException: jira.example.org', { at: ago(300 * minute) })],
         },
       }),
-      api: fakeApi({ accessToken: new AdminError('NOT_CONFIGURED', 'no apiToken is configured') }),
+      api: fakeApi({ accessToken: new AdminError('NOT_CONFIGURED', 'no `apiToken` is configured') }),
     },
     exitCode: 0,
     roots: [],

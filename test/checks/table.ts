@@ -1,7 +1,6 @@
-import type { Check } from '../../src/core/check.ts'
+import type { Check, CheckReport } from '../../src/core/check.ts'
 import type { Deployment } from '../../src/core/deployment.ts'
 import type { AdminError } from '../../src/core/error.ts'
-import type { CheckReport } from '../../src/core/report.ts'
 import type { SourceName, Sources } from '../../src/core/sources.ts'
 import { checks } from '../../src/checks/index.ts'
 import { runChecks } from '../../src/engine/run-checks.ts'

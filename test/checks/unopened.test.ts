@@ -53,7 +53,7 @@ it('every check that stands for a source says what is done about each reason', (
 })
 
 const unbootable = (id: string): string[] =>
-  id === 'broker/reachable' ? ['testops-admin explain broker/reachable   # where it will not start'] : []
+  id === 'broker/reachable' ? ['testops-admin explain broker/reachable   # if it does not start'] : []
 
 describe('nothing listens', () => {
   it.each([
@@ -87,7 +87,7 @@ describe('nothing listens', () => {
 
   it('the service is looked at where its API is silent', async () => {
     expect(await remedyOf({ check: apiReachable, kind: 'refused' })).toEqual({
-      text: expect.stringMatching(/^Check whether the service runs/) as string,
+      text: expect.stringMatching(/^Check that the service is running/) as string,
       commands: [
         'systemctl status testops',
         'journalctl -u testops',
@@ -108,22 +108,34 @@ const reasons: { what: string; failed: Omit<Failed, 'check'>; says: RegExp; of?:
   {
     what: 'a proxy of this machine',
     failed: { kind: 'proxy' },
-    says: /^Correct the proxy far\.example\.org:9999 in the environment of this command, or name .* in NO_PROXY/,
+    says: new RegExp(
+      String.raw`^Correct the proxy far\.example\.org:9999 in the environment variables of this command\. ` +
+        'Or list .* in `NO_PROXY`',
+    ),
   },
   { what: 'TLS', failed: { kind: 'tls' }, says: /certificate authority .*ca: FILE/ },
   {
     what: 'a certificate for another name',
     failed: { obstacle: { kind: 'misnamed', host: 'far.example.org', port: 9999, names: ['near.example.org'] } },
-    says: /^Use a name from its certificate in the address \(.+\), or get a certificate for far\.example\.org\.$/,
+    says: new RegExp(
+      String.raw`^Use a name from the server's certificate in the address \(.+\), ` +
+        String.raw`or get the server a certificate for far\.example\.org\.$`,
+    ),
   },
-  { what: 'a time-out', failed: { code: 'TIMED_OUT' }, says: /^It timed out\./, more: ' --timeout 30' },
+  { what: 'a time-out', failed: { code: 'TIMED_OUT' }, says: /^The server timed out\./, more: ' --timeout 30' },
   {
     what: 'a wrong password',
     failed: { code: 'UNAUTHENTICATED' },
-    says: /^Correct the user or the password/,
+    says: /^Correct the user name or the password/,
     of: servers,
   },
-  { what: 'a server that does not serve', failed: {}, says: /there, but does not serve/, of: servers, more: ' --wait' },
+  {
+    what: 'a server that does not serve',
+    failed: {},
+    says: /is running, but is not ready/,
+    of: servers,
+    more: ' --wait',
+  },
   {
     what: 'something else that answers',
     failed: { code: 'UNEXPECTED_ANSWER' },
@@ -132,7 +144,7 @@ const reasons: { what: string; failed: Omit<Failed, 'check'>; says: RegExp; of?:
   {
     what: 'a secret that is missing',
     failed: { code: 'SECRET_MISSING' },
-    says: /^Correct what the message names, in the configuration/,
+    says: /^Correct the entry that the message names, in the configuration/,
   },
   { what: 'no slot', failed: { code: 'EXHAUSTED' }, says: /accepts no more connections/, of: servers },
 ]
@@ -153,39 +165,41 @@ it.each(servers)(
     const text = async (obstacle?: Obstacle): Promise<string> =>
       (await remedyOf({ check, code: 'UNAUTHENTICATED', ...(obstacle && { obstacle }) })).text
     const note =
-      ' The refused login is from the configuration. The service may use another, so no other problem is blamed on this.'
+      ' The refused login is the one in the configuration of testops-admin. The service may use another login, ' +
+      'so this refusal may not explain other problems.'
     expect(await text({ kind: 'login' })).toBe(`${await text()}${note}`)
   },
 )
 
 it('asks for room where a full disk keeps a session from being taken in, and nothing of the address', async () => {
   const { text, commands } = await remedyOf({ check: databaseReachable, code: 'EXHAUSTED', obstacle: { kind: 'disk' } })
-  expect(text).toBe('Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.')
+  expect(text).toBe("Free space on the server's data disk, or enlarge the disk. Never delete data files by hand.")
   expect(commands.at(-1)).toBe('testops-admin doctor -d prod --only database/reachable')
 })
 
 it('shows the names of a certificate, as its protocol begins', async () => {
   const obstacle: Obstacle = { kind: 'misnamed', host: '::1', port: 5432, names: [] }
   expect((await remedyOf({ check: databaseReachable, obstacle })).commands[0]).toBe(
-    "openssl s_client -starttls postgres -connect '[::1]:5432' </dev/null | openssl x509 -noout -subject -ext subjectAltName",
+    "openssl s_client -starttls postgres -connect '[::1]:5432' </dev/null | openssl x509 -noout -subject -ext " +
+      'subjectAltName',
   )
 })
 
 it('names where the address and the credentials are kept', async () => {
   const text = async (check: Check): Promise<string> => (await remedyOf({ check, code: 'UNAUTHENTICATED' })).text
   expect(await text(databaseReachable)).toContain(
-    '(`database` in the configuration, else SPRING_DATASOURCE_… in /etc/testops/testops.env)',
+    '(`database` in the configuration or, if that is not set, SPRING_DATASOURCE_… in /etc/testops/testops.env)',
   )
   expect(await text(brokerReachable)).toContain(
-    '(`broker` in the configuration, else SPRING_RABBITMQ_… in /etc/testops/testops.env)',
+    '(`broker` in the configuration or, if that is not set, SPRING_RABBITMQ_… in /etc/testops/testops.env)',
   )
   expect(await text(sessionsReachable)).toContain(
-    '(`sessions` in the configuration, else SPRING_DATA_REDIS_… in /etc/testops/testops.env)',
+    '(`sessions` in the configuration or, if that is not set, SPRING_DATA_REDIS_… in /etc/testops/testops.env)',
   )
 })
 
 it.each([
-  [databaseReachable, 'UNAVAILABLE', /^Correct the name of the database .*or restore it from a backup/],
+  [databaseReachable, 'UNAVAILABLE', /^Correct the database's name .*restore the database from a backup/],
   [databaseReachable, 'FORBIDDEN', /let this user connect to the database/],
   [brokerReachable, 'FORBIDDEN', /^Correct the virtual host .*add_vhost.*set_permissions/],
   [sessionsReachable, 'UNAVAILABLE', /^Correct the database number/],
@@ -200,7 +214,7 @@ it.each(['UNAVAILABLE', 'FORBIDDEN', 'TIMED_OUT', 'UNEXPECTED_ANSWER'] as const)
   'a platform that cannot be asked (%s) is no service that is to be started',
   async (code) => {
     const { text, commands } = await remedyOf({ check: serviceRunning, code })
-    expect(text).toMatch(/^The platform did not show the service/)
+    expect(text).toMatch(/^The state of the service could not be read/)
     expect(commands).toEqual(['systemctl status testops', 'testops-admin doctor -d prod --only service/running'])
   },
 )

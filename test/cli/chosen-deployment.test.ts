@@ -25,7 +25,8 @@ async function answered(answer: string): Promise<{ chosen: string; shown: string
 
 test('the question numbers what was found', async () => {
   expect((await answered('2\n')).shown).toBe(
-    'There is no configuration, and several deployments were found:\n  1  prod: compose project `prod`\n  2  staging: compose project `staging`\nWhich one (1 to 2)? ',
+    'No configuration was found. Several deployments were found:\n  1  prod: compose project `prod`\n  2  ' +
+      'staging: compose project `staging`\nWhich deployment (1 to 2)? ',
   )
 })
 
@@ -33,8 +34,8 @@ test.each([
   ['1\n', 'prod'],
   [' 2 \n', 'staging'],
   ['staging\n', 'staging'],
-  ['3\n', 'CONFIGURATION | `3` is not one of them | -d prod | -d staging'],
-  ['0\n', 'CONFIGURATION | `0` is not one of them | -d prod | -d staging'],
+  ['3\n', 'CONFIGURATION | `3` is not one of the deployments | -d prod | -d staging'],
+  ['0\n', 'CONFIGURATION | `0` is not one of the deployments | -d prod | -d staging'],
   ['\n', 'CONFIGURATION | no deployment was chosen | -d prod | -d staging'],
   ['', 'CONFIGURATION | no deployment was chosen | -d prod | -d staging'],
 ])('the answer %j', async (answer, chosen) => expect((await answered(answer)).chosen).toBe(chosen))

@@ -41,7 +41,7 @@ describe('words that name no command', () => {
     ['lab brake stuck-lock', '`lab brake` is not a command of tool', ['tool lab break', 'tool lab --help']],
     ['lba up', '`lba` is not a command of tool', ['tool lab', 'tool --help']],
     ['do', '`do` is not a command of tool', ['tool --help']],
-    ['--json doctor', 'flags come after the command: tool COMMAND --json', ['tool --help']],
+    ['--json doctor', 'put flags after the command: `tool COMMAND --json`', ['tool --help']],
   ])('%j', (line, message, suggestions) => {
     let thrown: unknown
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { wantsJson } from '../../src/cli/json.ts'
+import { wantsJson } from '../../src/cli/write.ts'
 import { screenOf } from '../../src/cli/screen.ts'
 
 describe('whether JSON is wanted', () => {

@@ -1,6 +1,6 @@
 import { Args, Errors, Flags, Parser } from '@oclif/core'
 import { describe, expect, test } from 'vitest'
-import { inOwnWords } from '../../src/cli/usage-error.ts'
+import { inOwnWords } from '../../src/cli/failure.ts'
 import { AdminError } from '../../src/core/error.ts'
 
 describe("oclif's errors are wrong usage", () => {
@@ -10,7 +10,8 @@ describe("oclif's errors are wrong usage", () => {
       '--timeout: expected an integer but received: x',
     ],
     [
-      'The following error occurred:\n  \u001b[2m--watch=true cannot also be provided when using --wait\u001b[22m\nSee more help with --help',
+      'The following error occurred:\n  \u001b[2m--watch=true cannot also be provided when using ' +
+        '--wait\u001b[22m\nSee more help with --help',
       '--watch cannot also be provided when using --wait',
     ],
     [

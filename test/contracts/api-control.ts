@@ -60,7 +60,7 @@ export function apiControlContract(open: (situation: ApiControlSituation) => Pro
 
   test.each([
     { user: 'wrong token', error: /^UNAUTHENTICATED POST \S+\/api\/uaa\/oauth\/token refused the API token/ },
-    { user: 'no token', error: /^NOT_CONFIGURED no apiToken is configured$/ },
+    { user: 'no token', error: /^NOT_CONFIGURED no `apiToken` is configured$/ },
   ] as const)('$user', async ({ user, error }) => {
     const { source, close } = await open({ user })
     expect(await failureOf(source.migrateTrees(tree, migrationCall()))).toMatch(error)

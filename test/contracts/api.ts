@@ -66,10 +66,10 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
   test('without an API token its methods are not configured', async () => {
     const { source, close } = await open({ apiToken: 'none' })
     for (const method of ['accessToken', 'currentUser', 'projects'] as const) {
-      expect(await failureOf(source[method]())).toMatch(/^NOT_CONFIGURED no apiToken is configured$/)
+      expect(await failureOf(source[method]())).toMatch(/^NOT_CONFIGURED no `apiToken` is configured$/)
     }
     expect(await failureOf(source.migrationJobs({ status: null, atMost: 1 }))).toMatch(
-      /^NOT_CONFIGURED no apiToken is configured$/,
+      /^NOT_CONFIGURED no `apiToken` is configured$/,
     )
     expect(await failureOf(source.health())).toBe(null)
     await close()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Opened } from '../../src/core/endpoint.ts'
 import type { BrokerExchange, BrokerPolicy, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
-import type { Binding } from '../../src/core/topology.ts'
+import type { Binding } from '../../src/core/broker-control.ts'
 import { failureOf } from '../adapters/failure-of.ts'
 import { lookThrough } from './look.ts'
 

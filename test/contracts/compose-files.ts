@@ -24,7 +24,8 @@ const main = 'include:\n  - app/compose.yml\n'
 const extending = (more = ''): string =>
   `services:\n  testops:\n    extends: {file: common/base.yml, service: base}\n${more}`
 const chained = (more = ''): string =>
-  `services:\n  middle:\n    extends: {file: common/base.yml, service: base}\n  testops:\n    extends: {service: middle}\n${more}`
+  `services:\n  middle:\n    extends: {file: common/base.yml, service: base}\n  testops:\n    extends: ` +
+  `{service: middle}\n${more}`
 
 /**
  * Where a setting is written in files of every layout, as the compose program understands them. `program`: a real one,
@@ -236,7 +237,9 @@ export function composeFilesContract(program: string | null): void {
         {
           files: { ...alone('environment:\n  A: x${X}\n'), '.env': 'X=1\n' },
           change: set('true', 'x1'),
-          after: 'A cannot be set: its value in /project/docker-compose.yml is made of several parts',
+          after:
+            '`A` cannot be set: its value in /project/docker-compose.yml is an expression that testops-admin ' +
+            'cannot change',
         },
       ],
       [
@@ -244,7 +247,7 @@ export function composeFilesContract(program: string | null): void {
         {
           files: { ...alone('environment:\n  A: ${X}\n  B: ${X}\n'), '.env': 'X=false\n' },
           change: set('true'),
-          after: 'A cannot be set in /project/.env: it would change services.testops.environment.B too',
+          after: '`A` cannot be set in /project/.env: this would also change services.testops.environment.B',
         },
       ],
       [
@@ -253,7 +256,8 @@ export function composeFilesContract(program: string | null): void {
           files: alone('environment: *e\n', 'x-env: &e\n  A: "false"\n'),
           change: set('true'),
           after:
-            'A cannot be set in /project/docker-compose.yml:6: services.testops.environment is the alias *e, whose value is used elsewhere too',
+            '`A` cannot be set in /project/docker-compose.yml:6: services.testops.environment is the alias *e, ' +
+            'whose value is also used elsewhere',
         },
       ],
       [
@@ -261,7 +265,7 @@ export function composeFilesContract(program: string | null): void {
         {
           files: { ...alone('env_file: [a.env, b.env]\n'), 'a.env': 'A=1\n', 'b.env': 'A=false\n' },
           change: set('true'),
-          after: 'A cannot be set: it is set in several files: /project/a.env, /project/b.env',
+          after: '`A` cannot be set: it is set in several files: /project/a.env, /project/b.env',
         },
       ],
       [
@@ -270,7 +274,8 @@ export function composeFilesContract(program: string | null): void {
           files: { ...alone('env_file: own.env\n'), 'own.env': 'A=false\n' },
           change: set('a b'),
           after:
-            'A cannot be set: it is in /project/own.env, where compose versions read blanks and quotes differently',
+            '`A` cannot be set: the new value contains spaces, quotes or other special characters, and compose ' +
+            'versions differ in how they read these in /project/own.env',
         },
       ],
       [
@@ -278,7 +283,7 @@ export function composeFilesContract(program: string | null): void {
         {
           files: alone('environment: {}\n'),
           change: { name: 'A-B', from: null, to: 'x' },
-          after: "'A-B' is not a setting name: use letters, digits and _",
+          after: '`A-B` is not a valid setting name: use letters, digits and `_`',
         },
       ],
       [
@@ -286,7 +291,7 @@ export function composeFilesContract(program: string | null): void {
         {
           files: alone('environment: {}\n'),
           change: set('a\nb', null),
-          after: 'the value of A contains control characters or a line break',
+          after: 'the value of `A` contains control characters or a line break',
         },
       ],
     ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
@@ -409,7 +414,8 @@ export function composeFilesContract(program: string | null): void {
         files: { 'docker-compose.yml': extending(), 'common/base.yml': fileOf(own, { name: 'base' }) },
         change: set(null),
         after:
-          'A cannot be set: it comes from service base in /project/common/base.yml, which testops extends: it can be changed, but not removed',
+          '`A` cannot be set: its value comes from service `base` in /project/common/base.yml, which service ' +
+          '`testops` extends, so testops-admin can change the value, but cannot remove it',
       },
     ],
     [
@@ -421,7 +427,9 @@ export function composeFilesContract(program: string | null): void {
           'app/.env': 'X=false\n',
         },
         change: set('true'),
-        after: 'A cannot be set: it comes from X in /project/app/.env, which applies only to files included there',
+        after:
+          '`A` cannot be set: its value comes from `X` in /project/app/.env: testops-admin does not change ' +
+          'the variables of an included compose file',
       },
     ],
     [
@@ -432,7 +440,7 @@ export function composeFilesContract(program: string | null): void {
           'own.env': 'A=false\n',
         },
         change: set('true'),
-        after: 'A cannot be set: it is in /project/own.env, which is also read by worker',
+        after: '`A` cannot be set: other services also read /project/own.env: worker',
       },
     ],
   ])('is left %s', async (_, it) => expect(await setIn(it)).toEqual(it.after))

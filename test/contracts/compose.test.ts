@@ -9,7 +9,10 @@ function composeFile(image: string, settings: ServiceWorld['settings']): string 
   const lines = Object.entries(settings).map(
     ([name, value]) => `      ${name}: ${JSON.stringify(value.replaceAll('$', '$$$$'))}\n`,
   )
-  return `version: "2.4"\nservices:\n  testops:\n    image: ${image}\n    network_mode: none\n${lines.length > 0 ? '    environment:\n' : ''}${lines.join('')}`
+  return (
+    `version: "2.4"\nservices:\n  testops:\n    image: ${image}\n    network_mode: ` +
+    `none\n${lines.length > 0 ? '    environment:\n' : ''}${lines.join('')}`
+  )
 }
 
 describe('on recorded answers', () => {

@@ -7,7 +7,8 @@ import type { FreshDatabase } from '../servers/index.ts'
 import { databaseControlContract } from './database-control.ts'
 
 const table =
-  'CREATE TABLE databasechangeloglock (id int PRIMARY KEY, locked boolean NOT NULL, lockgranted timestamp, lockedby varchar(255))'
+  'CREATE TABLE databasechangeloglock (id int PRIMARY KEY, locked boolean NOT NULL, lockgranted timestamp, ' +
+  'lockedby varchar(255))'
 
 describe('in memory', () => {
   databaseControlContract(async (before) => {
@@ -87,7 +88,10 @@ describe('PostgreSQL', () => {
       await fresh.query(`INSERT INTO databasechangeloglock SELECT 1, true, NULL, 'x' FROM generate_series(1, 2)`)
     })
     expect(said).toMatch(
-      /^REFUSED public\.databasechangeloglock at .* has 2 rows with id 1 and no primary key. The table was not changed$/,
+      new RegExp(
+        String.raw`^REFUSED public\.databasechangeloglock at .* has 2 rows with id 1 and no primary key. ` +
+          'The table was not changed$',
+      ),
     )
   })
 })

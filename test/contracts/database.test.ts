@@ -10,8 +10,10 @@ describe('database', () => {
   databaseContract(async ({ locks = {}, client }) => {
     const database = await freshDatabase()
     for (const [schema, rows] of Object.entries(locks)) await makeLockTable(database, schema, rows)
-    const service = client ? await connect(database, client.application) : null
-    await untilAlone(database, client ? 1 : 0)
+    const clients = await Promise.all(
+      Array.from({ length: client ? (client.connections ?? 1) : 0 }, () => connect(database, client!.application)),
+    )
+    await untilAlone(database, clients.length)
     const opened = await openDatabase(database.endpoint, { timeoutMs: 5000 })
     let closed = false
     return {
@@ -21,7 +23,7 @@ describe('database', () => {
         await opened.close()
         if (closed) return
         closed = true
-        await service?.end()
+        await Promise.all(clients.map((it) => it.end()))
         await database.cleanup()
       },
     }
@@ -38,7 +40,8 @@ async function makeLockTable(
   await database.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
   await database.query(
     `CREATE TABLE ${schema}.databasechangeloglock (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, ` +
-      'LOCKGRANTED TIMESTAMP WITHOUT TIME ZONE, LOCKEDBY VARCHAR(255), CONSTRAINT databasechangeloglock_pkey PRIMARY KEY (ID))',
+      'LOCKGRANTED TIMESTAMP WITHOUT TIME ZONE, LOCKEDBY VARCHAR(255), CONSTRAINT databasechangeloglock_pkey ' +
+      'PRIMARY KEY (ID))',
   )
   await database.query(`GRANT USAGE ON SCHEMA ${schema} TO ${user}`)
   if (rows) await database.query(`GRANT SELECT ON ${schema}.databasechangeloglock TO ${user}`)

@@ -71,10 +71,17 @@ describe('database', () => {
         ...(client && {
           backends: [backend({ application: client.application })],
           connections: {
-            used: 2,
+            used: 1 + (client.connections ?? 1),
             max: 100,
             reserved: 3,
-            byUser: [{ user: 'testops', application: client.application, count: 1, idle: 1 }],
+            byUser: [
+              {
+                user: 'testops',
+                application: client.application,
+                count: client.connections ?? 1,
+                idle: client.connections ?? 1,
+              },
+            ],
           },
         }),
       }),
@@ -166,7 +173,7 @@ describe('api', () => {
       const issuedAt = Math.floor(Date.now() / 1000)
       const refusal =
         apiToken === 'none'
-          ? new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
+          ? new AdminError('NOT_CONFIGURED', 'no `apiToken` is configured')
           : new AdminError(
               'UNAUTHENTICATED',
               'POST https://testops.example.org/api/uaa/oauth/token refused the API token',
@@ -198,7 +205,7 @@ describe('api control', () => {
   apiControlContract(async ({ user = 'admin' }) => {
     const begun: string[] = []
     const source = fakeApiControl(({ project, tree }) => {
-      if (user === 'no token') return new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
+      if (user === 'no token') return new AdminError('NOT_CONFIGURED', 'no `apiToken` is configured')
       if (user === 'wrong token')
         return new AdminError(
           'UNAUTHENTICATED',

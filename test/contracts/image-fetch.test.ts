@@ -26,15 +26,19 @@ describe('on recorded answers', () => {
         [image('foreign')]: 'linux/arm64',
         [image('listed')]: { failure: 'no matching manifest for linux/amd64 in the manifest list entries' },
         [image('there', { isPrivate: true })]: {
-          failure: `Error response from daemon: Head "http://${at}/v2/private/testops-legacy/manifests/there": no basic auth credentials`,
+          failure:
+            `Error response from daemon: Head "http://${at}/v2/private/testops-legacy/manifests/there": no basic ` +
+            'auth credentials',
         },
         '127.0.0.1:5799/tools/testops-legacy:1': {
           failure:
-            'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: connection refused',
+            'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: ' +
+            'connection refused',
         },
         'nobody.invalid/tools/testops-legacy:1': {
           failure:
-            'Error response from daemon: Get "https://nobody.invalid/v2/": dial tcp: lookup nobody.invalid on 10.255.255.53:53: no such host',
+            'Error response from daemon: Get "https://nobody.invalid/v2/": dial tcp: lookup nobody.invalid on ' +
+            '10.255.255.53:53: no such host',
         },
       },
     })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Moving } from '../../src/core/moving.ts'
+import type { Moving } from '../../src/core/controls.ts'
 import { fetchImage, hasImage } from '../../src/platforms/compose/images.ts'
 import type { View } from '../../src/platforms/compose/view.ts'
 import { failureOf } from '../adapters/failure-of.ts'
@@ -64,43 +64,43 @@ export function imageFetchContract(open: () => Promise<OpenedEngine>): void {
     test('that its registry has not is refused', async () =>
       on(async (opened) =>
         expect(await failing(opened, opened.image('none'))).toMatch(
-          /^REFUSED image IMAGE was not fetched: \S+ has no such image or tag\. Nothing was changed$/,
+          /^REFUSED cannot fetch image `IMAGE`: \S+ does not have this image or tag\. Nothing was changed$/,
         ),
       ))
     test('of another platform is refused', async () =>
       on(async (opened) =>
         expect(await failing(opened, opened.image('foreign'))).toMatch(
-          /^REFUSED image IMAGE is for linux\/arm64, but docker on this machine runs linux\/amd64/,
+          /^REFUSED image `IMAGE` is for linux\/arm64, but docker on this machine runs linux\/amd64/,
         ),
       ))
     test('that is asked for of another platform than there is, is refused', async () =>
       on(async (opened) =>
         expect(await failing(opened, opened.image('foreign'), 'linux/amd64')).toMatch(
-          /^REFUSED image IMAGE was not fetched: \S+ has it only for platforms other than linux\/amd64/,
+          /^REFUSED cannot fetch image `IMAGE`: \S+ does not have this image for linux\/amd64/,
         ),
       ))
     test('that a list has for others alone is refused', async () =>
       on(async (opened) =>
         expect(await failing(opened, opened.image('listed'))).toMatch(
-          /^REFUSED image IMAGE was not fetched: \S+ has it only for platforms other than this engine's/,
+          /^REFUSED cannot fetch image `IMAGE`: \S+ does not have this image for this engine's platform/,
         ),
       ))
-    test('that wants a login is not fetched', async () =>
+    test('that requires a login is not fetched', async () =>
       on(async (opened) =>
         expect(await failing(opened, opened.image('there', { isPrivate: true }))).toMatch(
-          /^UNAUTHENTICATED image IMAGE was not fetched: \S+ wants a login/,
+          /^UNAUTHENTICATED cannot fetch image `IMAGE`: \S+ requires a login/,
         ),
       ))
     test('of a registry that refuses connections is not fetched', async () =>
       on(async (opened) =>
         expect(await failing(opened, `${opened.refusing}/tools/testops-legacy:1`)).toMatch(
-          /^UNREACHABLE image IMAGE was not fetched: docker cannot connect to/,
+          /^UNREACHABLE cannot fetch image `IMAGE`: docker cannot connect to/,
         ),
       ))
     test('of a registry that nobody knows is not fetched', async () =>
       on(async (opened) =>
         expect(await failing(opened, `${opened.unknown}/tools/testops-legacy:1`)).toMatch(
-          /^(?:UNREACHABLE image IMAGE was not fetched: the name \S+ does not resolve|TIMED_OUT )/,
+          /^(?:UNREACHABLE cannot fetch image `IMAGE`: docker cannot resolve the host name \S+\. |TIMED_OUT )/,
         ),
       ))
     test('is not waited for once that is interrupted', async () =>

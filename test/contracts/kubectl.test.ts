@@ -53,7 +53,10 @@ describe('the real kubectl at the test API server', () => {
     )
     server.cluster.forbidden.push({ resource: 'secrets' })
     expect(await run('get', 'secret', 'testops-testops')).toMatch(
-      /^Error from server \(Forbidden\): secrets "testops-testops" is forbidden: User "tester" cannot get resource "secrets"/,
+      new RegExp(
+        String.raw`^Error from server \(Forbidden\): ` +
+          'secrets "testops-testops" is forbidden: User "tester" cannot get resource "secrets"',
+      ),
     )
     expect(await run('get', 'deployment', 'missing')).toBe(
       'Error from server (NotFound): deployments.apps "missing" not found',
@@ -78,7 +81,10 @@ describe('the real kubectl at the test API server', () => {
     expect(server.requests.filter((it) => it.includes('/exec') && !it.startsWith('GET '))).toEqual([])
     server.cluster.forbidden.push({ resource: 'pods/exec' })
     expect(await run('exec', pod, '-c', 'testops-testops', '--', 'true')).toMatch(
-      /pods "[^"]*" is forbidden: User "tester" cannot create resource "pods\/exec" in API group "" in the namespace "testops"/,
+      new RegExp(
+        'pods "[^"]*" is forbidden: ' +
+          String.raw`User "tester" cannot create resource "pods\/exec" in API group "" in the namespace "testops"`,
+      ),
     )
   })
 

@@ -6,10 +6,9 @@ import { openClient } from '../../src/platforms/kubernetes/client.ts'
 import type { KubernetesClient } from '../../src/platforms/kubernetes/client.ts'
 import { execIn } from '../../src/platforms/kubernetes/exec.ts'
 import { openKubernetes } from '../../src/platforms/kubernetes/index.ts'
-import { imagesOn } from '../../src/platforms/kubernetes/node-images.ts'
+import { awaitPod, imagesOn, makePod, UnusableImage } from '../../src/platforms/kubernetes/short-lived.ts'
 import type { Node, Pod, Workload } from '../../src/platforms/kubernetes/objects.ts'
-import { awaitPod, makePod, UnusableImage } from '../../src/platforms/kubernetes/short-lived.ts'
-import { timedLine, wholeSecond } from '../../src/platforms/timed-line.ts'
+import { timedLine, wholeSecond } from '../../src/platforms/follow.ts'
 import { errorOf } from '../adapters/failure-of.ts'
 import { recordedObjects } from '../kubernetes/recordings.ts'
 
@@ -144,7 +143,9 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
       ),
     ).toEqual([
       'REFUSED',
-      'deployments `testops-testops` in namespace `NAMESPACE` has changed: Operation cannot be fulfilled on deployments.apps "testops-testops": the object has been modified; please apply your changes to the latest version and try again',
+      'deployments `testops-testops` in namespace `NAMESPACE` has changed: Operation cannot be fulfilled on ' +
+        'deployments.apps "testops-testops": the object has been modified; please apply your changes to the ' +
+        'latest version and try again',
     ])
     expect(
       await failure(

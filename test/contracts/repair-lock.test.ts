@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import amqp from 'amqplib'
 import { localLock, localOperator } from '../../src/adapters/local-lock.ts'
 import { openDatabase, openDatabaseLock } from '../../src/adapters/postgres/index.ts'
@@ -12,7 +12,7 @@ import { brokerControl, resumeServer, stopServer } from '../../src/lab/servers/i
 import type { RabbitmqLine, ServerRecord } from '../../src/lab/servers/index.ts'
 import { failureOf } from '../adapters/failure-of.ts'
 import { freshDatabase, freshVhost, startBroker } from '../servers/index.ts'
-import type { FreshVhost } from '../servers/index.ts'
+import type { FreshVhost, OwnBroker } from '../servers/index.ts'
 import { repairLockContract } from './repair-lock.ts'
 
 describe('PostgreSQL', () => {
@@ -43,7 +43,8 @@ describe('PostgreSQL', () => {
     const [first, second] = [await lockOf('op1@bastion', 'undo'), await lockOf('op2@bastion', 'undo')]
     await first.take()
     await fresh.query(
-      `SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.database = " +
+        '(SELECT oid FROM pg_database WHERE datname = current_database())',
     )
     await expect.poll(async () => first.isHeld(), { timeout: 10_000 }).toBe(false)
     expect(await second.take()).toBeNull()
@@ -68,7 +69,7 @@ describe('PostgreSQL', () => {
     const lock = await lockOf('op1@bastion', 'undo')
     await fresh.query('REVOKE EXECUTE ON FUNCTION pg_try_advisory_xact_lock(int, int) FROM PUBLIC')
     expect(await failureOf(lock.take())).toMatch(
-      /^FORBIDDEN PostgreSQL at .*: user \S+ may not do this: permission denied for function pg_try_advisory_xact_lock$/,
+      /^FORBIDDEN PostgreSQL at .*: user \S+ lacks a permission: .* denied for function pg_try_advisory_xact_lock$/,
     )
     await close()
   })
@@ -78,7 +79,8 @@ describe('PostgreSQL', () => {
     const lock = await lockOf('op1@bastion', 'undo')
     await lock.take()
     const [row] = await fresh.query(
-      `SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name = 'testops-admin undo by op1@bastion'`,
+      'SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name = ' +
+        "'testops-admin undo by op1@bastion'",
     )
     const inHex = (port: unknown): string => Number(port).toString(16).toUpperCase().padStart(4, '0')
     // of the server's end, once its last answer has arrived: when its keepalive timer, number 2, goes off, in
@@ -87,7 +89,8 @@ describe('PostgreSQL', () => {
     const dueIn = async (): Promise<number> => {
       // where the server runs, which may be another machine than this one
       const [sockets] = await fresh.query(
-        `SELECT concat(pg_read_file('/proc/net/tcp', 0, 10000000, true), pg_read_file('/proc/net/tcp6', 0, 10000000, true)) AS all`,
+        "SELECT concat(pg_read_file('/proc/net/tcp', 0, 10000000, true), pg_read_file('/proc/net/tcp6', 0, " +
+          '10000000, true)) AS all',
       )
       return Number.parseInt(timer.exec(String(sockets!['all']))?.[1] ?? '', 16) / 100
     }
@@ -110,7 +113,11 @@ describe('PostgreSQL', () => {
   })
 })
 
-describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
+/** A broker lists a connection, and drops one, some time after it was opened or closed. */
+const waiting = { timeout: 15_000, interval: 50 }
+
+// side by side: they mostly wait until the broker lists a connection
+describe.concurrent.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
   interface Opened {
     vhost: FreshVhost
     server: ServerRecord | undefined
@@ -118,14 +125,22 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
     close: () => Promise<void>
   }
 
+  // the tests share no broker of this line
+  let ofLine: OwnBroker | null = null
+  beforeAll(async () => {
+    if (line === '4.0') ofLine = await startBroker(line)
+  })
+  afterAll(async () => ofLine?.remove())
+
   /** `own`: a broker of its own, which may be stopped. */
-  async function open(own = line === '4.0'): Promise<Opened> {
+  async function open(own = false): Promise<Opened> {
     const broker = own ? await startBroker(line satisfies RabbitmqLine) : null
-    const vhost = await freshVhost(line, broker?.server)
+    const server = (broker ?? ofLine)?.server
+    const vhost = await freshVhost(line, server)
     const opened: { close: () => Promise<void> }[] = []
     return {
       vhost,
-      server: broker?.server,
+      server,
       async lockOf(who, what, { timeoutMs = 10_000, isOnlyShared = true, ...more } = {}) {
         const lock = openBrokerLock(
           vhost.endpoint,
@@ -165,7 +180,8 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
     })
   })
 
-  test('one that is cut is lost for a repair on queues; another takes it again, unless somebody else has it', async () => {
+  test('one that is cut is lost for a repair on queues; ' +
+    'another takes it again, unless somebody else has it', async () => {
     await with_(async ({ vhost, lockOf }) => {
       const cut = async (): Promise<void> => {
         const named = async (): Promise<string[]> =>
@@ -174,9 +190,9 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
               name: string
             }[]
           ).map(({ name }) => name)
-        await expect.poll(named, { timeout: 15_000 }).toHaveLength(1)
+        await vi.waitFor(async () => expect(await named()).toHaveLength(1), waiting)
         for (const name of await named()) await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
-        await expect.poll(named, { timeout: 15_000 }).toHaveLength(0)
+        await vi.waitFor(async () => expect(await named()).toHaveLength(0), waiting)
       }
       const first = await lockOf('op1@bastion', 'reset-queues')
       await first.take()
@@ -199,33 +215,43 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
     })
   }, 120_000)
 
-  test('who may not declare it is told, and goes on where another lock is shared, or no queue is worked on', async () => {
-    await with_(async ({ vhost, lockOf }) => {
-      await vhost.manage('PUT', `/api/permissions/${encodeURIComponent(vhost.vhost)}/${vhost.endpoint.user}`, {
-        configure: '^testops-admin\\.run\\.',
-        write: '.*',
-        read: '.*',
-      })
-      const said: string[] = []
-      const tell = (message: string): void => void said.push(message)
-      const only = await lockOf('op1@bastion', 'reset-queues', { tell })
-      expect(await failureOf(only.take())).toMatch(
-        /^FORBIDDEN user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock' in vhost \S+ of RabbitMQ at \S+: declaring queue testops-admin[.]lock, which keeps other operators out$/,
-      )
-      expect([await only.isHeld(), said]).toEqual([false, []])
-      for (const more of [{ isOnlyShared: false }, { isOnQueues: false }]) {
-        const lock = await lockOf('op1@bastion', 'undo', { tell, ...more })
-        expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
-      }
-      expect(said).toEqual(
-        Array(2).fill(
-          expect.stringMatching(
-            /^RabbitMQ at \S+ does not keep other operators out: user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock'/,
+  test(
+    'who may not declare it is told, ' + 'and goes on where another lock is shared, or no queue is worked on',
+    async () => {
+      await with_(async ({ vhost, lockOf }) => {
+        await vhost.manage('PUT', `/api/permissions/${encodeURIComponent(vhost.vhost)}/${vhost.endpoint.user}`, {
+          configure: '^testops-admin\\.run\\.',
+          write: '.*',
+          read: '.*',
+        })
+        const said: string[] = []
+        const tell = (message: string): void => void said.push(message)
+        const only = await lockOf('op1@bastion', 'reset-queues', { tell })
+        expect(await failureOf(only.take())).toMatch(
+          new RegExp(
+            String.raw`^FORBIDDEN user \S+ has no (configure|sufficient) permission ` +
+              String.raw`on queue 'testops-admin.lock' in vhost \S+ of RabbitMQ at \S+ ` +
+              String.raw`\(declaring queue testops-admin[.]lock, which keeps other operators out\)$`,
           ),
-        ),
-      )
-    })
-  })
+        )
+        expect([await only.isHeld(), said]).toEqual([false, []])
+        for (const more of [{ isOnlyShared: false }, { isOnQueues: false }]) {
+          const lock = await lockOf('op1@bastion', 'undo', { tell, ...more })
+          expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
+        }
+        expect(said).toEqual(
+          Array(2).fill(
+            expect.stringMatching(
+              new RegExp(
+                String.raw`^RabbitMQ at \S+ cannot hold the lock that keeps other operators out: ` +
+                  String.raw`user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock'`,
+              ),
+            ),
+          ),
+        )
+      })
+    },
+  )
 
   test('a queue of that name that locks nobody out is refused by its name', async () => {
     await with_(async ({ vhost, lockOf }) => {
@@ -234,7 +260,10 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       await client.close()
       const lock = await lockOf('op1@bastion', 'reset-queues')
       expect(await failureOf(lock.take())).toMatch(
-        /^REFUSED vhost \S+ of RabbitMQ at \S+ already has a queue testops-admin[.]lock that is not an operator's lock$/,
+        new RegExp(
+          String.raw`^REFUSED queue testops-admin[.]lock in vhost \S+ of RabbitMQ at \S+ has the name of ` +
+            "testops-admin's lock, but is an ordinary queue[.] If nobody needs it, delete it$",
+        ),
       )
     })
   })
@@ -320,7 +349,7 @@ describe('a file', () => {
     const { file, lockOf, close } = await open()
     await writeFile(join(file, '..', '..', 'prod'), 'a file')
     expect(await failureOf((await lockOf('op', 'undo')).take())).toMatch(
-      /^UNAVAILABLE the lock .*repair\.lock cannot be taken: E/,
+      /^UNAVAILABLE cannot take the lock .*repair\.lock: E/,
     )
     await close()
   })

@@ -72,7 +72,10 @@ describe('journals in ConfigMaps', () => {
       await log.append(eventOf({ event: 'intent', step: 0 }))
       const huge = eventOf({ event: 'noted', step: 0, note: `replicas deployments/testops/${'x'.repeat(1_000_000)} 2` })
       expect(await failureOf(log.append(huge))).toMatch(
-        /^UNAVAILABLE the journal of run \S+ has \d+ bytes, but each of the ConfigMaps in namespace `testops` of .* holds at most 1000000$/,
+        new RegExp(
+          '^UNAVAILABLE the saved record of run \\S+ is too long for the ConfigMaps in namespace `testops` of .*: ' +
+            String.raw`\d+ bytes, but at most 1000000 bytes fit$`,
+        ),
       )
       expect(told(await store.read(run))).toEqual(['intent 0'])
     }))
@@ -94,7 +97,7 @@ describe('journals in ConfigMaps', () => {
             `${it.data['events']}${JSON.stringify(eventOf({ event: 'done', step: 0, durationMs: 1 }))}\n`),
       )
       expect(await failureOf(log.append(eventOf({ event: 'done', step: 0, durationMs: 2 })))).toMatch(
-        /^REFUSED the journal of run \S+ in the ConfigMaps .* was written by somebody else$/,
+        /^REFUSED somebody else changed the saved record of run \S+ in the ConfigMaps /,
       )
     }))
 
@@ -126,7 +129,7 @@ describe('journals in ConfigMaps', () => {
       withStore(async ({ server, again }) => {
         server.cluster.forbidden.push({ resource: 'configmaps', verb })
         expect(await failureOf(again())).toMatch(
-          new RegExp(`^FORBIDDEN this user may not ${verb} configmaps in namespace \`testops\` of `),
+          new RegExp(`^FORBIDDEN this user has no permission to ${verb} configmaps in namespace \`testops\` of `),
         )
       }),
   )
@@ -160,7 +163,7 @@ describe('journals in ConfigMaps', () => {
       expect([saved, (await store.list()).length]).toEqual([['{', 'x'], 2])
       // a ConfigMap of the service is not a journal
       expect(await failureOf(store.discard!('settings', async () => expect.unreachable()))).toBe(
-        'USAGE ConfigMap `settings` in namespace `testops` is not a journal',
+        'USAGE ConfigMap `settings` in namespace `testops` is not the saved record of a run',
       )
     }))
 })

@@ -126,7 +126,8 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     const channel = await connection.createConfirmChannel()
     await channel.assertQueue(queue, { durable: true })
     expect(await failureOf(store.read(run))).toBe(
-      `REFUSED queue ${queue} at ${store.where.replace(/: queue .*/, '')} is empty: run ${run} stopped before it changed anything`,
+      `REFUSED queue ${queue} at ${store.where.replace(/: queue .*/, '')} is empty, because the run \`${run}\` ` +
+        'stopped before it changed anything',
     )
     expect(await store.list()).toMatchObject([{ run, isEmpty: true }])
     channel.sendToQueue(queue, Buffer.from('hello'))
@@ -135,7 +136,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     await expect(store.read(run)).rejects.toMatchObject({
       code: 'UNEXPECTED_ANSWER',
       message: expect.stringMatching(
-        /^the journal of run .* in queue testops-admin\.run\..* is damaged: record is not an object$/,
+        /^the saved record of run .* in queue testops-admin\.run\..* is damaged: record is not an object$/,
       ) as string,
       suggestions: [expect.stringMatching(/^rabbitmqctl -p test-\w+ list_queues name messages/)],
     })
@@ -159,7 +160,9 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     expect(await store.list()).toMatchObject([
       {
         run: planted,
-        unreadable: expect.stringMatching(/is too large: at most 64 MiB of journals are read in all$/) as string,
+        unreadable: expect.stringMatching(
+          /is too large: at most 64 MiB of saved records are read, shared equally among all runs$/,
+        ) as string,
       },
       { record: { run } },
     ])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SessionsControl } from '../../src/core/sessions-control.ts'
+import type { SessionsControl } from '../../src/core/controls.ts'
 import type { SessionSelection, SessionsSource } from '../../src/core/sources.ts'
 import type { StoredSession, StoreSituation } from '../fakes/index.ts'
 import { expectPlain } from './plain.ts'
@@ -160,7 +160,7 @@ export function sessionRemovalContract(open: (situation: StoreSituation) => Prom
       return { removal, left: await left(), foreign: (await source.census(all)).foreign }
     })
     expect(answer).toEqual({
-      removal: { counted: 2, removed: 2, notFlushed: '1 key of this database is not a session' },
+      removal: { counted: 2, removed: 2, notFlushed: '1 key in this database is not a session' },
       left: 0,
       foreign: 1,
     })

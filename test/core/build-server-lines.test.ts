@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { jsonWithoutBuildCommands, withoutBuildCommands } from '../../src/core/build-server-lines.ts'
+import { jsonWithoutBuildCommands, withoutBuildCommands } from '../../src/core/harmless.ts'
 import { buildCommands, commandTexts } from '../support/build-server.ts'
 
 describe('a text', () => {

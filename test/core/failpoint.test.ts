@@ -7,7 +7,9 @@ async function passed(wanted: string, reached: readonly string[]): Promise<strin
   const module = new URL('../../src/core/failpoint.ts', import.meta.url).href
   // Node 20 reads no TypeScript: the one function is taken as it stands, without its types
   const source = failpoints.toString()
-  const program = `const failpoints = ${source}\nconst at = failpoints(${JSON.stringify(wanted)})\nfor (const name of ${JSON.stringify(reached)}) { await at(name); process.stdout.write(name + ' ') }`
+  const program =
+    `const failpoints = ${source}\nconst at = failpoints(${JSON.stringify(wanted)})\nfor (const name of ` +
+    `${JSON.stringify(reached)}) { await at(name); process.stdout.write(name + ' ') }`
   const child = spawn(process.execPath, ['--input-type=module', '-e', `/* ${module} */ ${program}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

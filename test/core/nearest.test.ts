@@ -44,5 +44,5 @@ test('the hint is one clause', () => {
   expect(didYouMean('lock', faults)).toBe('did you mean `stuck-lock`, `live-lock` or `clock-skew/far`?')
   expect(didYouMean('nope', faults)).toBeUndefined()
   expect(closestTo('prdo', ['prod', 'staging'])).toBe('did you mean `prod`?')
-  expect(closestTo('nope', ['notes', 'code', 'url'])).toBe('the nearest are `notes`, `code` or `url`')
+  expect(closestTo('nope', ['notes', 'code', 'url'])).toBe('the closest known names are `notes`, `code` or `url`')
 })

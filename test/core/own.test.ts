@@ -47,7 +47,7 @@ test.each([
 test('a saved plan of use-legacy-image names values files or a compose file', () => {
   const options = { build: null, revert: false }
   expect(faultOfOptions('use-legacy-image', { ...options, values: [], path: [] })).toBe('plan.options.values is empty')
-  expect(faultOfOptions('use-legacy-image', options)).toBe('plan.options must name values or compose')
+  expect(faultOfOptions('use-legacy-image', options)).toBe('plan.options must have either `values` or `compose`')
   expect(
     faultOfOptions('use-legacy-image', {
       ...options,

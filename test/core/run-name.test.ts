@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AdminError } from '../../src/core/error.ts'
-import { assertRunName, isRunName, newRunName } from '../../src/core/run-name.ts'
+import { assertRunName, isRunName, newRunName } from '../../src/core/run.ts'
 import { strangeNames } from '../support/strange-names.ts'
 import { repairs } from '../../src/repairs/index.ts'
 
@@ -25,7 +25,9 @@ describe('what is no name of a run', () => {
     const { code, message, exitCode } = thrown as AdminError
     expect([code, exitCode]).toEqual(['USAGE', 64])
     // one short sentence, in which nothing foreign steers
-    expect(message).toMatch(/^`[^\p{C}]*` is not the name of a run, such as 20261121T021244Z-unlock-changelog-1f3a$/u)
+    expect(message).toMatch(
+      /^`[^\p{C}]*` is not the name of a run. Example of a name: 20261121T021244Z-unlock-changelog-1f3a$/u,
+    )
     expect(message.length).toBeLessThan(700)
   })
 })

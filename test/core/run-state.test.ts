@@ -164,6 +164,6 @@ test('a run of which nothing can be taken back says so', () => {
   const lossy = recordOf({ plan: { ...plan, steps: plan.steps.map((it) => ({ ...it, loses: 'what was there' })) } })
   expect([recordOf(), lossy].map((record) => runState({ record, events: [] }).onlyCloses)).toEqual([undefined, true])
   expect(undoCommand({ run: 'x', onlyCloses: true })).toBe(
-    'testops-admin undo x -d {deployment}   # only closes the run: what it did stays',
+    'testops-admin undo x -d {deployment}   # closes the run without undoing its changes',
   )
 })

@@ -20,6 +20,8 @@ const written: readonly ((value: string) => string)[] = [
   (value) => `Basic ${Buffer.from(`bob:${value}`).toString('base64')}`,
   (value) => Buffer.from(value).toString('base64'),
   (value) => Buffer.from(`a${value}z`).toString('base64url'),
+  (value) => encodeURIComponent(`, ${Buffer.from(value).toString('base64')}`),
+  (value) => encodeURIComponent(encodeURIComponent(`, ${Buffer.from(`?${value}`).toString('base64')}`)),
 ]
 
 /** The inside of the secret in each of these forms, which must be gone. */
@@ -47,6 +49,17 @@ describe('a secret that this program holds', () => {
         for (const form of formsOf(value)) if (!`${before}  ${after}`.includes(form)) expect(clean).not.toContain(form)
       }),
       { numRuns: 300 },
+    )
+  })
+
+  test('leaves escapes before its base64 whole', () => {
+    const secret = new Secret('Hunter2secret')
+    const encoded = Buffer.from(`bob:${secret.reveal()}?`).toString('base64')
+    const line = (it: string): string => `(password, "${it}")`
+    const once = encodeURIComponent(line(encoded))
+    expect(withoutSecrets(once)).toBe(encodeURIComponent(line('X')).replace('X', '[secret]'))
+    expect(withoutSecrets(encodeURIComponent(once))).toBe(
+      encodeURIComponent(encodeURIComponent(line('X'))).replace('X', '[secret]'),
     )
   })
 

@@ -42,7 +42,11 @@ test('a SIGINT ends it at once, and reaches the program', async () => {
     process.on('SIGINT', () => { console.log('told'); process.exit(0) })
     process.stdout.write('begun\\n')
     setTimeout(() => {
-      try { watched(() => { for (;;); }, { timeoutMs: 60_000, late: () => new Error('late') }) } catch (error) { console.log(error.message) }
+      try {
+        watched(() => { for (;;); }, { timeoutMs: 60_000, late: () => new Error('late') })
+      } catch (error) {
+        console.log(error.message)
+      }
     }, 0)
     setInterval(() => {}, 1000)`
   const { build } = await import('esbuild')

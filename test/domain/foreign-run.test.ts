@@ -101,7 +101,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'a setting that loads a program',
       history('set-env', { steps: [stop, step(agent), start] }),
-      /^it sets JAVA_TOOL_OPTIONS, which a record from another machine may not set$/,
+      /^the run sets JAVA_TOOL_OPTIONS, which only a run that was started on this machine may set$/,
     ],
     [
       'where the data is',
@@ -110,7 +110,7 @@ describe('a record that this program cannot have written does not', () => {
           step({ kind: 'set-setting', name: 'SPRING_DATASOURCE_URL', from: null, to: 'jdbc:postgresql://evil/x' }),
         ],
       }),
-      /^it sets SPRING_DATASOURCE_URL/,
+      /^the run sets SPRING_DATASOURCE_URL/,
     ],
     [
       'a value that is no value of that setting',
@@ -133,12 +133,15 @@ describe('a record that this program cannot have written does not', () => {
       history('set-env', {
         steps: [step({ kind: 'set-secret', name: 'X_PASSWORD', salt: 's', from: null, to: 'f', file: '/etc/shadow' })],
       }),
-      /^it sets X_PASSWORD, a secret/,
+      /^the run sets the secret X_PASSWORD/,
     ],
     [
       'a file of others',
       history('use-legacy-image', { steps: [stop, step(yaml), start] }),
-      /^it edits \/srv\/other\/values\.yaml, but this deployment does not start from that file$/,
+      new RegExp(
+        String.raw`^the run edits \/srv\/other\/values\.yaml, but nothing shows that compose started this ` +
+          'deployment from that file$',
+      ),
     ],
     [
       'a release',
@@ -157,18 +160,21 @@ describe('a record that this program cannot have written does not', () => {
           step({ kind: 'await-rollout' }),
         ],
       }),
-      /^it upgrades a Helm release/,
+      /^the run upgrades a Helm release/,
     ],
     [
       'steps of another repair',
       history('unlock-changelog', { steps: [stop, step(agent), start], ...lockPlan }),
-      /^unlock-changelog never has these steps: stop-service, set-setting, start-service$/,
+      /^unlock-changelog never has these steps in this order: stop-service, set-setting, start-service$/,
     ],
     ['a stop without a start', reset(resetSteps().slice(0, -1)), /^reset-queues never has these steps/],
     [
       'no checks of its outcome',
       history('reset-queues', { steps: resetSteps(), verifiedBy: [] }),
-      /^it does not check the outcome: broker\/queues-durable, service\/running, api\/reachable is missing$/,
+      new RegExp(
+        '^the plan of the run leaves out checks that are required to verify this repair: ' +
+          String.raw`broker\/queues-durable, service\/running, api\/reachable$`,
+      ),
     ],
     [
       'another name',
@@ -176,17 +182,17 @@ describe('a record that this program cannot have written does not', () => {
         ...history('service-restart', { steps: [start] }),
         record: { ...history('service-restart', { steps: [start] }).record, run: '20261121T021244Z-service-stop-1f3a' },
       },
-      /^its name does not fit a service-restart/,
+      /^the name of the run does not match the repair and start time in its record \(service-restart, /,
     ],
     [
       'a risk of no such plan',
       history('service-stop', { steps: [stop], verifiedBy: [], risks: [{ name: 'none', message: '', proof: [] }] }),
-      /^a service-stop has no risk "none"$/,
+      /^service-stop has no risk "none"$/,
     ],
     [
       'a file in place of a deployment',
       history('set-env-values', { steps: [], options: { main: '/etc/x', values: ['/etc/x'] } }),
-      /^it changes a file on another machine$/,
+      /^the run changes a file that is on another machine$/,
     ],
     [
       'a database of others',
@@ -201,7 +207,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'a risk that it does not name',
       history('unlock-changelog', { steps: [step({ ...release, accepts: 'live-holder' })], ...lockPlan }),
-      /^it accepts the risk live-holder, but its plan does not name it$/,
+      /^the saved record says that the risk live-holder was accepted, but its plan does not list that risk$/,
     ],
     [
       'the row that counts',
@@ -209,7 +215,7 @@ describe('a record that this program cannot have written does not', () => {
         steps: [step({ kind: 'remove-lock-rows', database: release.database, schema: 'public', rows: [lockRow()] })],
         ...lockPlan,
       }),
-      /^it removes the row with id 1/,
+      /^the run would remove the row with id 1/,
     ],
     [
       'another lock that it waits for',
@@ -217,12 +223,12 @@ describe('a record that this program cannot have written does not', () => {
         steps: [stop, step(release), step({ kind: 'start-service', locks: [{ database: 'x', schema: 'y' }] })],
         ...lockPlan,
       }),
-      /^it waits for a lock that it does not release/,
+      /^the run waits until the lock of schema .* is free, but none of its steps changes that lock$/,
     ],
     [
       'a holding queue of others',
       reset(changed('move-messages', ({ moves }) => ({ moves: moves.map((it) => ({ ...it, holding: 'mine' })) }))),
-      /^the queues that it moves are not those/,
+      /^the queues that the run deletes differ from those whose messages it moves/,
       { broker },
     ],
     [
@@ -235,7 +241,7 @@ describe('a record that this program cannot have written does not', () => {
           })),
         })),
       ),
-      /^the queues that it declares are not those that it deletes$/,
+      /^the queues that the run redeclares do not match the queues that it deletes$/,
       { broker },
     ],
     [
@@ -245,19 +251,19 @@ describe('a record that this program cannot have written does not', () => {
           bindings: [...bindings, { ...binding, destination: 'mine', source: 'orders' }],
         })),
       ),
-      /^it binds a queue or exchange that is not its own: orders to mine$/,
+      /^the run changes a binding that reset-queues would leave unchanged: orders to mine$/,
       { broker },
     ],
     [
       'a binding from an exchange that is not there',
       reset(withBinding(resetSteps(), { ...binding, source: 'nowhere' }), ranTo('delete-queues')),
-      /to exchange nowhere, which is missing$/,
+      /to exchange nowhere, but that exchange is missing$/,
       { broker: halfWay },
     ],
     [
       'a binding that is not there',
       reset(withBinding(resetSteps(), { ...binding, source: 'other' })),
-      /^queue upload is not bound to other as the record says$/,
+      /^the binding of queue upload to other is missing, or differs from the saved record$/,
       {
         broker: fakeBroker({
           queues: [uploads],
@@ -269,7 +275,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'other arguments than the queue has',
       reset(),
-      /^queue upload is not declared as the record says$/,
+      /^the declaration of queue upload differs from the saved record$/,
       { broker: fakeBroker({ queues: [{ ...uploads, arguments: {} }], exchanges: [events], bindings: [binding] }) },
     ],
     [
@@ -285,7 +291,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'messages that are lost without a word',
       reset(changed('delete-queues', () => ({ discards: true }))),
-      /^it would lose messages without saying so$/,
+      /^the plan of the run does not say correctly whether messages are lost$/,
       { broker },
     ],
     [
@@ -295,13 +301,13 @@ describe('a record that this program cannot have written does not', () => {
           exchanges: exchanges.map(({ from, to }) => ({ from, to: { ...to, type: 'fanout' } })),
         })),
       ),
-      /^it changes more of exchange events/,
+      /^the run changes exchange events in a way that reset-queues never does/,
       { broker },
     ],
     [
       'another user to wait for',
       reset(changed('await-quiet', () => ({ user: 'nobody' }))),
-      /^it waits for user nobody, but the service signs in as testops$/,
+      /^the run waits until user nobody is disconnected, but the service signs in to RabbitMQ as testops$/,
       { broker },
     ],
     [
@@ -321,7 +327,7 @@ describe('a record that this program cannot have written does not', () => {
           ),
         ],
       }),
-      /^it removes sessions at other:6379\/0/,
+      /^the run removes sessions at other:6379\/0/,
     ],
     [
       'keys that are no sessions',
@@ -340,7 +346,7 @@ describe('a record that this program cannot have written does not', () => {
           ),
         ],
       }),
-      /^it removes keys below orders, but the sessions are below spring:session$/,
+      /^the run removes Redis keys under orders, but the sessions are under spring:session$/,
     ],
     [
       'a loss that it does not tell',
@@ -356,7 +362,7 @@ describe('a record that this program cannot have written does not', () => {
           }),
         ],
       }),
-      /^step 1 does not say what is lost$/,
+      /^the plan does not say what may be lost in step 1 of the run$/,
     ],
     [
       'another address of the API',
@@ -373,7 +379,7 @@ describe('a record that this program cannot have written does not', () => {
           ),
         ],
       }),
-      /^it calls https:\/\/evil\.example\.org/,
+      /^the run calls the API at https:\/\/evil\.example\.org/,
     ],
     [
       'a flood of calls',
@@ -412,7 +418,9 @@ describe('a record that this program cannot have written does not', () => {
       [' -javaagent:x', ''],
       ['z', 'true'],
     ] as const) {
-      expect(await unfitOf(noted(was, is))).toEqual(['a note would write more than VENDOR_RABBIT_DURABLE into a file'])
+      expect(await unfitOf(noted(was, is))).toEqual([
+        'undoing the run would change more than VENDOR_RABBIT_DURABLE in a file',
+      ])
     }
   })
 

@@ -15,11 +15,14 @@ const partly = fakeLogs({
   recent: { ...waits, unread: [{ name: 'testops-2', error: new AdminError('UNREACHABLE', 'no way') }] },
 })
 
-test('that one pod waits for the lock proves nothing where the log of another, which may hold it, cannot be read', async () => {
-  const recordsOf = async (logs: typeof partly): Promise<number> =>
-    (await surroundings({ service: fakeService(), logs, api: fakeApi() }, deployment)).records.length
-  expect([await recordsOf(fakeLogs({ recent: waits })), await recordsOf(partly)]).toEqual([1, 0])
-})
+test(
+  'that one pod waits for the lock proves nothing where the log of another, ' + 'which may hold it, cannot be read',
+  async () => {
+    const recordsOf = async (logs: typeof partly): Promise<number> =>
+      (await surroundings({ service: fakeService(), logs, api: fakeApi() }, deployment)).records.length
+    expect([await recordsOf(fakeLogs({ recent: waits })), await recordsOf(partly)]).toEqual([1, 0])
+  },
+)
 
 test('who looks for one line takes it from whatever was read', async () => {
   expect((await recentRecords(partly)).length).toBe(1)

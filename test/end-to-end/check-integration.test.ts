@@ -6,7 +6,7 @@ import { freshPlace } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
 let place: Place
-beforeEach(async () => void (place = await freshPlace()))
+beforeEach(async () => void (place = await freshPlace({ shared: true })))
 afterEach(async () => place.remove())
 
 const trusted = ['--ca', certificate('authority')]
@@ -59,20 +59,21 @@ describe('without signing in', () => {
     expect(shown).toMatchInlineSnapshot(`
       "https://localhost:PORT/me
       ✔ name NAME
+                     is named
       ✔ connection   ACCEPTS
-      ✔ certificate  for localhost, by testops-admin test authority, valid until
-                     2120-01-01 00:00:00Z: DAYS left
-      ✔ answer       HTTP 401, 'authentication required': it asks for credentials, as
-                     it should
-      ✔ user         \`bob\`: it is a name. If it is refused, try an e-mail address:
-                     some integrations need that
-      ✖ password     the password (the file pw) ends with 1 blank (U+0020), which
-                     counts as part of the password
-      - sign-in      not tried: add --sign-in to try once. Too many failed attempts
-                     may lock the account
+      ✔ certificate  certificate for localhost, issued by testops-admin test
+                     authority, valid until 2120-01-01 00:00:00Z: DAYS left
+      ✔ answer       HTTP 401, 'authentication required': the external system asks for
+                     credentials, as it should
+      ✔ user         \`bob\`: the user is a name. If the external system refuses this
+                     user, try an e-mail address, which some integrations need
+      ✖ password     the password (the file pw) ends with 1 blank (U+0020). Such
+                     characters count as part of the password
+      - sign-in      skipped: to try the credentials once, add --sign-in. Too many
+                     failed attempts may lock the account
 
-      Credentials: enter them again in the integration's settings, without invisible
-      characters at the ends.
+      Credentials: enter them again in the integration's settings, with no spaces or
+      invisible characters at either end.
           testops-admin explain integrations/credentials
       "
     `)
@@ -199,10 +200,11 @@ describe('--sign-in', () => {
 })
 
 describe('with a deployment', () => {
+  const commands = '{start: ["true"], stop: ["true"], status: ["true"]}'
   const configuration = (integrations: string): string => `deployments:
   prod:
     platform: host
-    host: {commands: {start: ["true"], stop: ["true"], status: ["true"]}, logs: {file: service.log}, environmentFile: service.env}
+    host: {commands: ${commands}, logs: {file: service.log}, environmentFile: service.env}
     database: {url: "postgresql://testops@127.0.0.1:1/testops"}
 ${integrations}`
 
@@ -216,7 +218,8 @@ ${integrations}`
     await place.write(
       'service.log',
       [
-        `2026-11-22 10:00:00.000 DEBUG 1 --- [   scheduling-1] v.p.i.http.HttpLoggingInterceptor : <-- 400 Bad Request http://127.0.0.1:${logged.port}/rest?token=abc (6ms, unknown-length body)`,
+        '2026-11-22 10:00:00.000 DEBUG 1 --- [   scheduling-1] v.p.i.http.HttpLoggingInterceptor : <-- 400 Bad ' +
+          `Request http://127.0.0.1:${logged.port}/rest?token=abc (6ms, unknown-length body)`,
         '2026-11-22 10:00:01.000 ERROR 1 --- [   scheduling-1] v.p.i.Service : no',
         'java.net.UnknownHostException: tracker.practice.invalid',
         'java.net.UnknownHostException: mq',
@@ -264,7 +267,7 @@ ${integrations}`
     ])
     expect(documentIn(all).integrations[1]!.steps.find(({ step }) => step === 'password')).toMatchObject({
       status: 'unknown',
-      message: expect.stringMatching(/nowhere cannot be read: there is no such file$/) as string,
+      message: expect.stringMatching(/nowhere cannot be read: the file is missing$/) as string,
     })
     expect((await check('--integration', 'jira', '--json')).exitCode).toBe(0)
     const missing = await check('--integration', 'wiki', '--json')
@@ -277,7 +280,8 @@ ${integrations}`
     const { stdout, exitCode } = await check()
     expect([exitCode, stdout]).toEqual([
       3,
-      'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n',
+      'Neither the configuration nor the log names an external system. Name one: testops-admin ' +
+        'check-integration --url URL\n',
     ])
   })
 
@@ -306,14 +310,14 @@ describe('what is given wrongly', () => {
       ['--url', 'tracker.example.org'],
       /must begin with http:\/\/ or https:\/\/, most likely https:\/\/tracker\.example\.org$/,
     ],
-    [['--url', 'https://bob:s3cret@tracker.example.org'], /holds credentials; leave them out$/],
+    [['--url', 'https://bob:s3cret@tracker.example.org'], /contains credentials; leave them out$/],
     [
       ['--url', 'https://a.example.org', '--password-from', 's3cret'],
-      /^--password-from names the place where the value is kept, not the value: /,
+      /^--password-from needs the place where the value is kept, not the value itself: /,
     ],
     [
       ['--url', 'https://a.example.org', '--user-from', '@-', '--password-from', '@-'],
-      /^standard input can be read only once$/,
+      /^standard input can be read only once: use @- for only one flag$/,
     ],
     [['--url', 'https://a.example.org', '--password-from', '@nowhere'], /^nowhere cannot be read: /],
     [['--url', 'https://a.example.org', '--sign-in'], /^--sign-in needs a user and a password, or a token$/],
@@ -322,7 +326,7 @@ describe('what is given wrongly', () => {
       /^cannot sign in: the file \/dev\/null is empty$/,
     ],
     [['--url', 'https://a.example.org', '--ca', 'pw'], /^pw has no certificate in PEM form$/],
-    [['--user', 'bob'], /^credentials are for one external system/],
+    [['--user', 'bob'], /^credentials belong to one external system/],
     [
       ['--url', 'https://a.example.org', '--token-from', 'env:NOT_SET'],
       /^--token-from: the environment variable NOT_SET is not set$/,

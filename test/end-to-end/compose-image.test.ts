@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import type { RunRecord } from '../../src/core/run.ts'
 import { hashOf } from '../../src/engine/carry-out.ts'
 import { failpointsOf } from '../repairs/support/failpoints.ts'
@@ -21,7 +21,7 @@ let project: ComposeProject
 let place: Place
 let before: string
 beforeEach(async () => {
-  place = await freshPlace()
+  place = await freshPlace({ shared: true })
   project = await composeProject()
   project.world.state.images = new Map([[standard, 'linux/amd64']])
   expect((await run(['service', 'start', '--confirm', 'testops'])).exitCode).toBe(0)
@@ -79,29 +79,41 @@ async function newest(): Promise<string> {
 
 const apply = ['use-legacy-image', '--apply']
 
-test('the image is fetched before the service is stopped; undo takes back the rest, and an image that is there is not fetched again', async () => {
-  registryHas('linux/amd64')
-  const dry = await run([...apply, '--dry-run'])
-  expect([dry.exitCode, stand().fetches, (dry.stdout + dry.stderr).replaceAll(/\s+/g, ' ')]).toEqual([
-    0,
-    0,
-    expect.stringContaining(`fetch image ${legacy}, unless this machine has it`) as string,
-  ])
-  const { code, document } = await repair(apply)
-  expect([code, document?.applied.map(({ status }) => status)]).toEqual([0, ['done', 'done', 'done', 'done']])
-  const asked = project.world.asked.map((it) => it.split(' ')[0])
-  expect([asked.indexOf('pull') < asked.indexOf('stop'), await text(), stand()]).toEqual([
-    true,
-    edited(),
-    { runs: 'running', image: legacy, stops: 1, fetches: 1 },
-  ])
-  expect((await repair(['undo', document!.run!])).code).toBe(0)
-  expect([await text(), stand().image, project.world.state.images?.has(legacy)]).toEqual([before, standard, true])
-  const again = await repair(apply)
-  expect([again.code, again.document?.applied[0]?.status, again.document?.plan?.notes.join(), stand().fetches]).toEqual(
-    [0, 'already', expect.stringContaining('is already on this machine and is not fetched again') as string, 1],
-  )
-})
+test(
+  'the image is fetched before the service is stopped; undo takes back the rest, and an image that is there is ' +
+    'not fetched again',
+  async () => {
+    registryHas('linux/amd64')
+    const dry = await run([...apply, '--dry-run'])
+    expect([dry.exitCode, stand().fetches, (dry.stdout + dry.stderr).replaceAll(/\s+/g, ' ')]).toEqual([
+      0,
+      0,
+      expect.stringContaining(`fetch image ${legacy}, unless this machine already has it`) as string,
+    ])
+    const { code, document } = await repair(apply)
+    expect([code, document?.applied.map(({ status }) => status)]).toEqual([0, ['done', 'done', 'done', 'done']])
+    const asked = project.world.asked.map((it) => it.split(' ')[0])
+    expect([asked.indexOf('pull') < asked.indexOf('stop'), await text(), stand()]).toEqual([
+      true,
+      edited(),
+      { runs: 'running', image: legacy, stops: 1, fetches: 1 },
+    ])
+    expect((await repair(['undo', document!.run!])).code).toBe(0)
+    expect([await text(), stand().image, project.world.state.images?.has(legacy)]).toEqual([before, standard, true])
+    const again = await repair(apply)
+    expect([
+      again.code,
+      again.document?.applied[0]?.status,
+      again.document?.plan?.notes.join(),
+      stand().fetches,
+    ]).toEqual([
+      0,
+      'already',
+      expect.stringContaining('is already on this machine, so the repair does not fetch it') as string,
+      1,
+    ])
+  },
+)
 
 test.each([
   {
@@ -112,7 +124,9 @@ test.each([
   },
   {
     what: 'a login is wanted',
-    failure: `Error response from daemon: Head "https://registry.example.org/v2/qameta/testops-legacy/manifests/527u01": no basic auth credentials`,
+    failure:
+      'Error response from daemon: Head ' +
+      '"https://registry.example.org/v2/qameta/testops-legacy/manifests/527u01": no basic auth credentials',
     code: 69,
     outcome: 'failed',
   },
@@ -128,7 +142,7 @@ test.each([
   expect([is, document?.outcome, document?.error?.message]).toEqual([
     code,
     outcome,
-    expect.stringMatching(/^image \S+ was not fetched: .*Nothing was changed/) as string,
+    expect.stringMatching(/^cannot fetch image \S+: .*Nothing was changed/) as string,
   ])
   expect([await text(), stand()]).toEqual([before, { runs: 'running', image: standard, stops: 0, fetches: 1 }])
   expect((await repair(['resume'])).outcome).toBe('nothing-to-do')
@@ -163,15 +177,18 @@ test('killed at each instant of the step, the run is resumed, or taken back', as
   }
 })
 
-test('an image that was removed again since is fetched again by the resume, before the service is stopped', async () => {
-  registryHas('linux/amd64')
-  await repair(apply, 'stop-service:before')
-  project.world.state.images!.delete(legacy)
-  expect([(await repair(['resume'])).outcome, stand()]).toEqual([
-    'done',
-    { runs: 'running', image: legacy, stops: 1, fetches: 2 },
-  ])
-})
+test(
+  'an image that was removed again since is fetched again by the resume, ' + 'before the service is stopped',
+  async () => {
+    registryHas('linux/amd64')
+    await repair(apply, 'stop-service:before')
+    project.world.state.images!.delete(legacy)
+    expect([(await repair(['resume'])).outcome, stand()]).toEqual([
+      'done',
+      { runs: 'running', image: legacy, stops: 1, fetches: 2 },
+    ])
+  },
+)
 
 /**
  * A run that the version left which fetched no image: killed as it had written the file, its service stopped, with no

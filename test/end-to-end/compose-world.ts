@@ -52,7 +52,9 @@ export async function composeProject(more: Readonly<Record<string, string>> = {}
   const lines = Object.entries(settings).map(
     ([name, value]) => `      ${name}: ${JSON.stringify(value.replaceAll('$', '$$$$'))}\n`,
   )
-  const file = `# of the vendor, and ours\nservices:\n  testops:\n    image: ${image}\n    environment:\n${lines.join('')}      VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: \${TESTOPS_SESSION_DURATION}  # an hour\n`
+  const file =
+    `# of the vendor, and ours\nservices:\n  testops:\n    image: ${image}\n    environment:\n${lines.join('')}  ` +
+    `    VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: \${TESTOPS_SESSION_DURATION}  # an hour\n`
   const server = async (
     name: string,
     address: string,

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
-import type { DoctorReport } from '../../src/core/report.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
 import { seedUsers } from '../../src/lab/practice-service/data/seeds.ts'
-import { signInAt } from '../../src/lab/users.ts'
+import { signInAt } from '../../src/lab/access/sessions.ts'
 import { composeProject } from './compose-world.ts'
 import type { ComposeProject } from './compose-world.ts'
 import { freshPlace } from './program.ts'
@@ -12,7 +12,7 @@ import type { Ended, Place } from './program.ts'
 
 let project: ComposeProject
 let place: Place
-beforeEach(async () => void (place = await freshPlace()))
+beforeEach(async () => void (place = await freshPlace({ shared: true })))
 afterEach(async () => {
   await project.close()
   await place.remove()
@@ -54,7 +54,9 @@ const changing = (): string[] =>
     .map((it) => it.split(' '))
     .filter(([word]) => word === 'stop' || word === 'start')
     .map(([word]) => word!)
-const lock = `UPDATE databasechangeloglock SET locked = true, lockedby = '1a79b513f312 (172.26.0.10)', lockgranted = now() - interval '1 day' WHERE id = 1`
+const lock =
+  "UPDATE databasechangeloglock SET locked = true, lockedby = '1a79b513f312 (172.26.0.10)', lockgranted = now() " +
+  "- interval '1 day' WHERE id = 1"
 const isLocked = async (): Promise<unknown> =>
   project.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { composeWorld, recorded } from '../platforms/compose/world.ts'
 import type { ComposeWorld, Shown } from '../platforms/compose/world.ts'
@@ -8,7 +8,7 @@ import { freshPlace } from './program.ts'
 import type { Place } from './program.ts'
 
 let place: Place
-beforeAll(async () => void (place = await freshPlace()))
+beforeAll(async () => void (place = await freshPlace({ shared: true })))
 afterAll(async () => place.remove())
 
 const image = 'registry.example.org/qameta/testops:26.2.1'
@@ -41,7 +41,8 @@ test('doctor finds the compose project, says which it is and why, and judges it'
       .join('\n')
       .replace(/in [\d.]+ s/, 'in 0.1 s'),
   ).toBe(
-    `testops (compose): 1 check in 0.1 s\nFound without a configuration: compose project \`testops\` (service testops, image\n${image})`,
+    `testops (compose): 1 check in 0.1 s\nFound without a configuration: compose project \`testops\` (service ` +
+      `testops, image\n${image})`,
   )
 })
 
@@ -71,7 +72,9 @@ test('with two, both are named, and either may be chosen', async () => {
     {
       error: {
         code: 'CONFIGURATION',
-        message: `no configuration found, but several deployments: \`testops\`, the ${what}; \`staging\`, the ${what.replace('`testops`', '`staging`')}`,
+        message:
+          `found several deployments, but no configuration to select one. Found: \`testops\`, the ${what}; ` +
+          `\`staging\`, the ${what.replace('`testops`', '`staging`')}`,
         suggestions: ['testops-admin doctor -d testops', 'testops-admin doctor -d staging'],
       },
     },
@@ -96,8 +99,11 @@ test('with none, what was looked at is told', async () => {
   const { stdout, exitCode } = await place.run(['doctor', '--json'], on(world))
   expect([exitCode, (JSON.parse(stdout) as { error: { message: string } }).error.message]).toEqual([
     64,
-    `no configuration found: no testops-admin.yaml in ${place.directory} or above, no ${place.directory}/.config/testops-admin/config.yaml; and no deployment: ` +
-      'systemd is not installed; docker is installed, but its engine does not answer: exited with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?; ' +
-      `no cluster is known: there is no kubectl configuration in ${place.directory}/.kube/config, and this is not a pod`,
+    `no configuration found: no testops-admin.yaml in ${place.directory} or above, no ` +
+      `${place.directory}/.config/testops-admin/config.yaml; no deployment found either: ` +
+      'systemd is not installed; docker is installed, but its engine does not answer: `docker` exited with 1: ' +
+      'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?; ' +
+      `no cluster is known: kubectl has no configuration in ${place.directory}/.kube/config, and testops-admin ` +
+      'does not run in a pod',
   ])
 })

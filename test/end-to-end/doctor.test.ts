@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { processesWith } from '../support/processes.ts'
 import { freshPlace, program } from './program.ts'
@@ -160,7 +160,8 @@ describe('parts that accept a connection and never answer', () => {
     // as where the last handle is gone, and a promise is left
     const preload = await place.write(
       'preload.mjs',
-      "const { once } = process; process.once = (name, listener) => (name === 'beforeExit' ? setTimeout(listener, 1000) : once.call(process, name, listener))",
+      "const { once } = process; process.once = (name, listener) => (name === 'beforeExit' ? " +
+        'setTimeout(listener, 1000) : once.call(process, name, listener))',
     )
     const ended = await place.run(['doctor', '--timeout', '60', '--json'], {
       environment: { ...environment, NODE_OPTIONS: `--import=${preload}` },
@@ -169,7 +170,7 @@ describe('parts that accept a connection and never answer', () => {
     expect(JSON.parse(ended.stdout)).toEqual({
       error: {
         code: 'BUG',
-        message: 'this is a bug in testops-admin: the command waits for something that will never come',
+        message: 'this is a bug in testops-admin: the program stopped before the command had finished',
         suggestions: [],
       },
     })
@@ -202,7 +203,8 @@ describe('a status command that neither answers nor ends', () => {
     const status = `[sh, -c, "trap '' TERM HUP INT; sleep 47.5; sleep 47.5"]`
     await place.write(
       'testops-admin.yaml',
-      `deployments:\n  prod:\n    url: http://127.0.0.1:9\n    platform: host\n    host: {commands: {start: ["true"], stop: ["true"], status: ${status}}}\n`,
+      `deployments:\n  prod:\n    url: http://127.0.0.1:9\n    platform: host\n    host: {commands: {start: ` +
+        `["true"], stop: ["true"], status: ${status}}}\n`,
     )
     let since = 0
     const ended = await place.run(['doctor', '--only', 'service', '--timeout', '60', '--json'], {
@@ -234,7 +236,8 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
     ],
     [
       'a secret whose command fails',
-      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    broker: {password: {command: [sh, -c, "echo half; echo sealed >&2; exit 2"]}}\n',
+      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    broker: {password: {command: [sh, -c, "echo ' +
+        'half; echo sealed >&2; exit 2"]}}\n',
       ['--only', 'api'],
       /^the secret at testops-admin\.yaml:4 is missing: .* exited with 2: sealed$/,
     ],
@@ -248,7 +251,7 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
       'a secret of several lines',
       "deployments:\n  prod:\n    url: http://127.0.0.1:9\n    apiToken: {command: [printf, 'a\\nb\\n']}\n",
       [],
-      /^the secret at testops-admin\.yaml:4 cannot be used: .* printed 2 lines, but a secret is one line$/,
+      /^the secret at testops-admin\.yaml:4 cannot be used: .* printed 2 lines, but a secret must be one line$/,
     ],
     [
       'an unknown deployment',
@@ -316,7 +319,9 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
     const ended = await place.run(['doctor', '--only', 'database', 'integrations/debug-logging'])
     expect(ended).toMatchObject({ exitCode: 3, stderr: '' })
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
-      `? unknown database/* Likewise: integrations/debug-logging Could not be determined: the service's settings in ${place.directory}/none.env (\`host.environmentFile\` at testops-admin.yaml:4) cannot be read: there is no such file`,
+      "? unknown database/* Same for: integrations/debug-logging Could not be determined: the service's " +
+        `settings in ${place.directory}/none.env (\`host.environmentFile\` at testops-admin.yaml:4) cannot be ` +
+        'read: the file is missing',
     )
   })
 

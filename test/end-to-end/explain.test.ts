@@ -46,7 +46,8 @@ describe('a message', () => {
     ['in UTF-16, as PowerShell writes it', 'echo "$message" | iconv -t UTF-16 > message.txt; explain - < message.txt'],
     [
       'behind 5 MB',
-      '(yes "2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.app.Service : done" | head -c 5000000; echo; echo "$message") | explain -',
+      '(yes "2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.app.Service : done" | head -c 5000000; echo; echo ' +
+        '"$message") | explain -',
     ],
   ])('%s', (_, line) => {
     const { stdout, stderr, exitCode } = typed(line, lock)
@@ -71,7 +72,7 @@ describe('nothing', () => {
     ['no input at all', 'explain - < /dev/null'],
   ])('%s', (_, line) => {
     expect(typed(line)).toEqual({
-      stdout: 'The text is empty.\nAll names: testops-admin explain\n',
+      stdout: 'The text is empty.\nList all entries: testops-admin explain\n',
       stderr: '',
       exitCode: 3,
     })
@@ -80,7 +81,7 @@ describe('nothing', () => {
   test('a pipe is not waited for where - does not name it: all is listed, and that is said', () => {
     const { stdout, stderr, exitCode } = typed('sleep 3 | explain')
     expect({ stderr, exitCode }).toEqual({
-      stderr: 'Standard input is not read. To read it: testops-admin explain -\n',
+      stderr: 'Standard input is ignored. To read it, run: testops-admin explain -\n',
       exitCode: 0,
     })
     expect(stdout).toMatch(/^Checks, by their healthy state\n/)

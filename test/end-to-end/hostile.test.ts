@@ -32,7 +32,9 @@ async function planted(): Promise<void> {
   const closed = await closedPort()
   await place.write(
     'testops-admin.yaml',
-    `deployments: {prod: {url: "http://127.0.0.1:${closed}", platform: host, host: {commands: {start: ["true"], stop: ["true"], status: ["true"]}}, database: {url: "postgresql://testops@127.0.0.1:${closed}/testops"}}}\n`,
+    `deployments: {prod: {url: "http://127.0.0.1:${closed}", platform: host, host: {commands: {start: ` +
+      '["true"], stop: ["true"], status: ["true"]}}, database: {url: ' +
+      `"postgresql://testops@127.0.0.1:${closed}/testops"}}}\n`,
   )
   const folder = join(place.directory, '.local/state/testops-admin/prod/runs')
   const record = recordOf()
@@ -153,7 +155,8 @@ describe('a file that would steer the terminal', () => {
   test('a log, by its name and by its lines', async () => {
     const file = await place.write(
       named.slice(0, 60),
-      `2026-11-22 10:00:00.000 ERROR 1 --- [main] a.B : java.net.UnknownHostException: ${named}\n2026-11-22 10:00:01.000  INFO 1 --- [main] a.B : HTTP FAILED: ${named}\n`,
+      `2026-11-22 10:00:00.000 ERROR 1 --- [main] a.B : java.net.UnknownHostException: ${named}\n2026-11-22 ` +
+        `10:00:01.000  INFO 1 --- [main] a.B : HTTP FAILED: ${named}\n`,
     )
     for (const words of [[], ['--json']]) assertCalm(await place.run(['scan-logs', file, ...words]), 'scan-logs')
   })
@@ -200,7 +203,8 @@ describe('a file that would steer the terminal', () => {
   test('a configuration', async () => {
     const file = await place.write(
       'bad.yaml',
-      `deployments: {${JSON.stringify(named)}: {platform: ${JSON.stringify(named)}, ${JSON.stringify(`x${named}`)}: 1}}\n`,
+      `deployments: {${JSON.stringify(named)}: {platform: ${JSON.stringify(named)}, ` +
+        `${JSON.stringify(`x${named}`)}: 1}}\n`,
     )
     for (const words of [[], ['--json']]) assertCalm(await place.run(['doctor', '--config', file, ...words]), 'doctor')
   })

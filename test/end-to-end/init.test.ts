@@ -7,7 +7,7 @@ import { onTerminal } from '../support/terminal.ts'
 import type { Answer, Shown } from '../support/terminal.ts'
 
 const cancelled = 'Cancelled. Nothing was changed.'
-const kept = 'Your answers are kept: the next `testops-admin init` offers them.'
+const kept = 'Your answers are kept. The next `testops-admin init` offers them again.'
 /** nothing is looked for on this machine itself */
 const init = 'testops-admin init --platform compose'
 
@@ -39,17 +39,17 @@ async function type(
 
 /** Every question of a deployment under Compose, with an answer that is fine. */
 const questions: readonly Answer[] = [
-  [/Its compose file/, '\r'],
+  [/Compose file of the service/, '\r'],
   [/Name of the compose project/, 'tms\r'],
-  [/The service's name in it/, '\r'],
+  [/Service name in compose/, '\r'],
   [/Keep this answer[^]*Which one/, '\r'],
   [/Name of the deployment/, '\r'],
   [/Address of the web interface/, 'http://127.0.0.1:1\r'],
   [/Keep this answer[^]*Which one/, '\r'],
-  [/Database, /, '\r'],
-  [/Broker, /, '\r'],
-  [/Session store, /, '\r'],
-  [/Where an API token is kept/, 'file:token\r'],
+  [/Address of the database, /, '\r'],
+  [/Address of the broker, /, '\r'],
+  [/Address of the session store, /, '\r'],
+  [/Where is the API token kept/, 'file:token\r'],
 ]
 const answered = (end: string): string[] => end.trimEnd().split('\n')
 const draft = async (): Promise<{ text: string; mode: number } | null> => {
@@ -91,7 +91,12 @@ test('what was kept is offered, and gone once the file is written', async () => 
     init,
     questions.map(([shown]): Answer => [shown, shown.source.includes('token') ? 'file:token\r' : '\r']),
   )
-  expect(text).toMatch(/Your answers to an earlier `init` are filled in: Enter accepts one, Ctrl-U\s+clears it\./)
+  expect(text).toMatch(
+    new RegExp(
+      'Your\\s+answers\\s+to\\s+an\\s+earlier\\s+`init`\\s+are\\s+filled\\s+in\\.\\s+' +
+        String.raw`Press\s+Enter\s+to\s+accept\s+an\s+answer,\s+or\s+Ctrl-U to\s+clear\s+it\.`,
+    ),
+  )
   expect([exitCode, await draft()]).toEqual([3, null])
   expect(await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')).toMatch(
     /prod:\n {4}url: "http:\/\/127\.0\.0\.1:1"[^]*project: tms/,
@@ -100,30 +105,30 @@ test('what was kept is offered, and gone once the file is written', async () => 
 
 test('each wrong answer is asked again, with what is expected, and none is lost', async () => {
   const { exitCode, text } = await type(init, [
-    [/Its compose file/, 'no/such.yml\r'],
-    [/names a file that does not exist[^]*Its compose file/, `${'x'.repeat(100_000)}\r`],
-    [/longer than 1000 characters[^]*Its compose file/, '/\r'],
-    [/does not name a plain file[^]*Its compose file/, '\r'],
+    [/Compose file of the service/, 'no/such.yml\r'],
+    [/names a file that does not exist[^]*Compose file of the service/, `${'x'.repeat(100_000)}\r`],
+    [/longer than 1000 characters[^]*Compose file of the service/, '/\r'],
+    [/does not name a regular file[^]*Compose file of the service/, '\r'],
     [/Name of the compose project/, 'a\u202eb\r'],
-    [/cannot be shown[^]*Name of the compose project/, 'tms\r'],
+    [/cannot be displayed[^]*Name of the compose project/, 'tms\r'],
     ...questions.slice(2, 4),
     [/Name of the deployment/, '\u0015a b\r'],
-    [/The name must be letters[^]*Name of the deployment/, 'prod\r'],
+    [/The name must contain only letters[^]*Name of the deployment/, 'prod\r'],
     [/Address of the web/, 'testops.example.org\r'],
     [/must begin with http[^]*For example: https:[^]*Address of the web/, 'http://127.0.0.1:99999\r'],
     [/has an invalid host or port[^]*Address of the web/, 'http://127.0.0.1:1\r'],
-    [/It does not answer[^]*Which one/, '\u00152\r'],
+    [/This answer does not work[^]*Which one/, '\u00152\r'],
     [/Address of the web/, '\r'],
     [/Keep this answer[^]*Which one/, '\r'],
-    [/Database, /, 'postgresql://u:hunter2@127.0.0.1/d\r'],
-    [/holds a password[^]*Database, /, '\r'],
+    [/Address of the database, /, 'postgresql://u:hunter2@127.0.0.1/d\r'],
+    [/holds a password[^]*Address of the database, /, '\r'],
     ...questions.slice(8, 10),
-    [/Where an API token/, 'hunter2\r'],
-    [/names the place where the secret is kept[^]*Where an API token/, 'env:NO_SUCH_VARIABLE\r'],
-    [/is not set[^]*Where an API token/, 'file:token\r'],
+    [/Where is the API token/, 'hunter2\r'],
+    [/must say where the secret is kept[^]*Where is the API token/, 'env:NO_SUCH_VARIABLE\r'],
+    [/is not set[^]*Where is the API token/, 'file:token\r'],
   ])
   expect([exitCode, await draft()]).toEqual([3, null])
-  expect(text).toContain('Written: ')
+  expect(text).toContain('Wrote ')
   expect(await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')).toMatch(
     /url: "http:\/\/127\.0\.0\.1:1"[^]*apiToken: \{file: .*work\/token\}[^]*project: tms/,
   )
@@ -131,10 +136,10 @@ test('each wrong answer is asked again, with what is expected, and none is lost'
 
 test('Ctrl-D cancels; after Ctrl-Z and fg the question can be answered', async () => {
   const { exitCode, text } = await type(`set -m; ${init}; echo stopped; fg`, [
-    [/Its compose file/, '\r'],
+    [/Compose file of the service/, '\r'],
     [/Name of the compose/, 't\u001A'],
     [/stopped[^]*Name of the compose/, 'ms\r'],
-    [/The service's name/, '\u0015\u0004'],
+    [/Service name in compose/, '\u0015\u0004'],
   ])
   expect([exitCode, answered(text).slice(-2)]).toEqual([4, [kept, cancelled]])
   expect((await draft())!.text).toContain('"compose-project":"tms"')
@@ -153,7 +158,7 @@ test('of two at once for one file, one writes it', async () => {
   const typed = questions.map(([shown, keys]): Answer => [shown, keys === '\r' ? keys : `\u0015${keys as string}`])
   const both = await Promise.all([type(init, typed), type(init, typed)])
   expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([3, 4])
-  expect(both.find(({ exitCode }) => exitCode === 4)?.text).toMatch(/already\s+exists,\s+and\s+is not overwritten/)
+  expect(both.find(({ exitCode }) => exitCode === 4)?.text).toMatch(/already\s+exists\.\s+Nothing\s+was\s+written/)
 }, 90_000)
 
 test('where the file is there, nothing is asked', async () => {
@@ -187,15 +192,15 @@ test('a process called java without a unit is found, and what it does not show i
       `\u0015${new RegExp(`(\\d+) {2}testops\\S*: process ${jvm.pid} `).exec(shown)?.[1] ?? ''}\r`
     const { exitCode, text } = await type('testops-admin init --platform host', [
       [/Which deployment[^]*Which one/, number],
-      [/Its systemd unit/, '\r'],
-      [/Command that starts it/, '/bin/true start\r'],
-      [/Command that stops it/, '/bin/true stop\r'],
+      [/Systemd unit of the service/, '\r'],
+      [/Command that starts the service/, '/bin/true start\r'],
+      [/Command that stops the service/, '/bin/true stop\r'],
       [/Command that exits with 0/, '/bin/true\r'],
-      [/File with its settings/, '\r'],
+      [/File with the service's settings/, '\r'],
       [/Name of the deployment/, '\u0015old-box\r'],
-      [/Where the database's password/, 'file:token\r'],
-      [/Broker, /, '\r'],
-      [/Where an API token/, '\r'],
+      [/Where is the database's password/, 'file:token\r'],
+      [/Address of the broker, /, '\r'],
+      [/Where is the API token/, '\r'],
     ])
     expect([exitCode, text.includes('hunter2')]).toEqual([3, false])
     const written = await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'amqplib'
 import { expect, onTestFinished, test } from 'vitest'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import type { Workload } from '../kubernetes/resources.ts'
 import { kubernetesPlace } from './kubernetes-place.ts'
 import type { Ended } from './program.ts'
@@ -68,7 +68,7 @@ async function during(words: readonly string[], atStep: (said: () => string) => 
   return { ended, document: JSON.parse(ended.stdout) as RepairDocument, afterMs }
 }
 
-const started = /^something else started the service while this program keeps it stopped: /
+const started = /^something else started the service while testops-admin was keeping it stopped: /
 
 function expectEnded({ ended, document, afterMs }: Appeared): void {
   expect([ended.exitCode, document.error], ended.stderr).toEqual([
@@ -125,7 +125,8 @@ test.each([
     },
   },
 ])(
-  'an instance that appears while connections to the broker are waited for ends the run within 5 s, on an API server that is $what',
+  'an instance that appears while connections to the broker are waited for ends the run within 5 s, on an API ' +
+    'server that is $what',
   async ({ api }) => {
     const appeared = await during(['reset-queues'], async () => {
       await lingering()
@@ -141,10 +142,12 @@ test('an instance that appears while many messages are moved ends the run within
   await publish(40_000)
   here.world.ways.broker.slowDown(1_000_000)
   const appeared = await during(['reset-queues'], async (said) => {
-    await until(() => said().includes('move their messages aside'))
+    await until(() => said().includes('move the messages aside, to the temporary queues'))
     await sleep(2000)
   })
   here.world.ways.broker.slowDown(Number.POSITIVE_INFINITY)
   expectEnded(appeared)
-  expect(appeared.ended.stderr).toMatch(/move their messages aside\n(?: .*\n)* +6\/12 +interrupted/)
+  expect(appeared.ended.stderr).toMatch(
+    /move the messages aside, to the temporary queues\n(?: .*\n)* +6\/12 +interrupted/,
+  )
 }, 180_000)

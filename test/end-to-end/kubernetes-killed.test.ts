@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import type { Workload } from '../kubernetes/resources.ts'
 import { kubernetesPlace } from './kubernetes-place.ts'
 

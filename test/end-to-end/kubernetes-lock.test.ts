@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import type { Pod } from '../kubernetes/resources.ts'
 import { kubernetesPlace } from './kubernetes-place.ts'
 
@@ -38,7 +38,8 @@ async function run(...words: string[]): Promise<Ended> {
 /** Locked so long before now by a JVM of the service's time zone; gives when. */
 async function lockedBy(host: string, ago: string): Promise<Date> {
   const [row] = await here.world.database.query(
-    `UPDATE databasechangeloglock SET locked = true, lockedby = '${host} (10.129.0.9)', lockgranted = (now() - interval '${ago}') AT TIME ZONE 'UTC' WHERE id = 1 RETURNING now() - interval '${ago}' AS at`,
+    `UPDATE databasechangeloglock SET locked = true, lockedby = '${host} (10.129.0.9)', lockgranted = (now() - ` +
+      `interval '${ago}') AT TIME ZONE 'UTC' WHERE id = 1 RETURNING now() - interval '${ago}' AS at`,
   )
   return row!['at'] as Date
 }
@@ -50,8 +51,10 @@ const refused = (said: RegExp): Ended => ({
   said: expect.stringMatching(said) as string,
   locked: true,
 })
-const beside =
-  /^cannot tell whether the holder is alive: testops-testops-\S+ is the service's container or pod, where another process may be migrating/
+const beside = new RegExp(
+  '^cannot tell whether the holder is alive: ' +
+    String.raw`another process in testops-testops-\S+ shares the service's address, and may be migrating the database`,
+)
 
 test('a lock of a pod that is gone is released while another one runs', async () => {
   await lockedBy(`${container}-7d9f8c5b6-q8zkn`, '10 minutes')
@@ -97,12 +100,16 @@ test('a lock of a pod that still runs is refused', async () => {
   await expect.poll(here.world.isReady, { timeout: 10_000 }).toBe(true)
 })
 
-test('a lock from before the container was started again in its pod: refused while its sessions may be of another process there, released once it is stopped', async () => {
-  await lockedBy(own().metadata.name, '10 minutes')
-  expect(await run('unlock-changelog')).toEqual(refused(beside))
-  expect((await run('service', 'stop')).outcome).toBe('done')
-  expect(await run('unlock-changelog')).toEqual(released)
-})
+test(
+  'a lock from before the container was started again in its pod: refused while its sessions may be of another ' +
+    'process there, released once it is stopped',
+  async () => {
+    await lockedBy(own().metadata.name, '10 minutes')
+    expect(await run('unlock-changelog')).toEqual(refused(beside))
+    expect((await run('service', 'stop')).outcome).toBe('done')
+    expect(await run('unlock-changelog')).toEqual(released)
+  },
+)
 
 test('the same is released at once where the log of the run before shows that it took the lock', async () => {
   const { name } = own().metadata
@@ -110,7 +117,9 @@ test('the same is released at once where the log of the run before shows that it
   change(own(), ({ status }) => {
     for (const it of status.containerStatuses ?? []) it.restartCount = 1
   })
-  const text = `${at.toISOString().replace('T', ' ').replace('Z', '')}  INFO 1 --- [           main] liquibase.lockservice                    : Successfully acquired change log lock`
+  const text =
+    `${at.toISOString().replace('T', ' ').replace('Z', '')}  INFO 1 --- [           main] liquibase.lockservice  ` +
+    '                  : Successfully acquired change log lock'
   here.world.cluster.logs.delete(`testops/${name}/${container}`)
   here.world.cluster.print(
     name,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import type { Workload } from '../kubernetes/resources.ts'
 import { kubernetesPlace } from './kubernetes-place.ts'
 
@@ -56,14 +56,15 @@ function handOver(): string {
   return pod!.metadata.name
 }
 
-test('a service whose pods an Argo Rollout owns is told as running, and neither stopped, set nor started beside them', async () => {
+test('a service whose pods an Argo Rollout owns is told as running, ' +
+  'and neither stopped, set nor started beside them', async () => {
   const pod = handOver()
   const looked = await here.run('doctor', '--json', '--only', 'service/running')
   const { checks } = JSON.parse(looked.stdout) as DoctorReport
   expect(checks.find(({ id }) => id === 'service/running')).toMatchObject({
     status: 'ok',
     detail: expect.stringContaining(
-      `Rollout \`testops\` owns ${pod}: this program does not stop or start it`,
+      `Rollout \`testops\` owns ${pod}, so testops-admin does not stop or start that instance`,
     ) as unknown,
   })
   const before = here.world.requests.length
@@ -100,7 +101,8 @@ test.each([
   async ({ owner, own }) => {
     const pod = own()
     await here.world.database.query(
-      `UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = now() - interval '1 day' WHERE id = 1`,
+      "UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted " +
+        "= now() - interval '1 day' WHERE id = 1",
     )
     const before = here.world.requests.length
     for (const words of [['reset-queues'], ['unlock-changelog'], ['set-env', 'TZ=Europe/Berlin']]) {

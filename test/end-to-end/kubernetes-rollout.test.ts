@@ -2,7 +2,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { RunRecord } from '../../src/core/run.ts'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import type { Workload } from '../kubernetes/resources.ts'
 import { kubernetesPlace } from './kubernetes-place.ts'
 
@@ -45,7 +45,7 @@ test('a service of which a newer pod cannot start is not stopped while the one o
     expect([refused.exitCode, flat(refused.stderr)]).toEqual([
       4,
       expect.stringContaining(
-        'the service may not come back once it is stopped: container testops-testops of pod `testops-testops-',
+        'the service may not start again after a stop: container testops-testops of pod `testops-testops-',
       ),
     ])
     expect(flat(refused.stderr)).toContain('--accept-risk stuck-rollout')
@@ -53,7 +53,8 @@ test('a service of which a newer pod cannot start is not stopped while the one o
   expect(scalings()).toEqual([])
 })
 
-test('a setting of a Deployment that is paused is not called done while its pods do not have it, and undo brings back what was', async () => {
+test('a setting of a Deployment that is paused is not called done while its pods do not have it, and undo brings ' +
+  'back what was', async () => {
   edit(({ spec }) => void (spec['paused'] = true))
   const failed = await here.run(
     'set-env',
@@ -68,18 +69,20 @@ test('a setting of a Deployment that is paused is not called done while its pods
   expect([failed.exitCode, flat(failed.stdout)]).toEqual([
     1,
     expect.stringContaining(
-      'the serving pods are out of date: the update of Deployment `testops-testops` in namespace `testops` is on hold',
+      'the running pods lack the latest changes, because the rollout of Deployment `testops-testops` in ' +
+        'namespace `testops` is paused',
     ),
   ])
   const again = await here.run('resume', '--confirm', 'prod')
-  expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('is on hold')])
+  expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('is paused')])
   const back = await here.run('undo', name ?? '', '--confirm', 'prod')
   expect([back.exitCode, here.world.isReady()], back.stdout + back.stderr).toEqual([0, true])
   const own = deployment().spec.template.spec.containers.find((it) => it.name === 'testops-testops')
   expect(own?.env?.filter((it) => it.name === 'TZ').map(({ value }) => value)).toEqual(['UTC'])
 }, 120_000)
 
-test('a setting that a policy of the cluster sets back on the way into pods is not called done, and undo brings back what was', async () => {
+test('a setting that a policy of the cluster sets back on the way into pods is not called done, and undo brings ' +
+  'back what was', async () => {
   here.world.cluster.hooks.admitting = (pod) => {
     pod.spec.containers = pod.spec.containers.map((it) => ({
       ...it,
@@ -92,11 +95,18 @@ test('a setting that a policy of the cluster sets back on the way into pods is n
   expect([failed.exitCode, error?.message]).toEqual([
     1,
     expect.stringMatching(
-      /^the service answers, but differs from its declaration: pod `testops-testops-\S+` serves with another value of TZ than Deployment `testops-testops` in namespace `testops` declares$/,
+      new RegExp(
+        '^the service answers, but does not run with the image or settings that it should have: ' +
+          'pod `testops-testops-\\S+` does not run with the value of `TZ` ' +
+          'that Deployment `testops-testops` in namespace `testops` declares$',
+      ),
     ),
   ])
   const again = await here.run('resume', '--confirm', 'prod', '--patience', '10')
-  expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('serves with another value of TZ')])
+  expect([again.exitCode, flat(again.stdout)]).toEqual([
+    1,
+    expect.stringContaining('does not run with the value of `TZ`'),
+  ])
   const back = await here.run('undo', name ?? '', '--confirm', 'prod')
   expect([back.exitCode, here.world.isReady()], back.stdout + back.stderr).toEqual([0, true])
   // what is changed in all pods, and by no run, is none of a restart's
@@ -104,7 +114,8 @@ test('a setting that a policy of the cluster sets back on the way into pods is n
   expect(restarted.exitCode, restarted.stdout + restarted.stderr).toBe(0)
 }, 120_000)
 
-test('whoever scales the service up while it is being stopped ends the run with 6; resume stops it, and undo starts it again', async () => {
+test('whoever scales the service up while it is being stopped ends the run with 6; resume stops it, and undo starts ' +
+  'it again', async () => {
   here.world.cluster.hooks.scaled = (_, replicas) => {
     if (replicas > 0) return
     delete here.world.cluster.hooks.scaled
@@ -114,7 +125,7 @@ test('whoever scales the service up while it is being stopped ends the run with 
   const { run: name, error } = JSON.parse(stopped.stdout) as RepairDocument
   expect([stopped.exitCode, error?.message]).toEqual([
     6,
-    expect.stringMatching(/^something else started the service while this program keeps it stopped: /),
+    expect.stringMatching(/^something else started the service while testops-admin was keeping it stopped: /),
   ])
   await expect.poll(here.world.isReady, { timeout: 20_000 }).toBe(true)
   const resumed = await here.run('resume', '--confirm', 'prod')
@@ -127,7 +138,8 @@ test('whoever scales the service up while it is being stopped ends the run with 
   ])
 }, 120_000)
 
-test('a run that was killed is found again under another name of the deployment, and one of a workload that was made again is told', async () => {
+test('a run that was killed is found again under another name of the deployment, and one of a workload that was ' +
+  'made again is told', async () => {
   const kill = { environment: { KUBECONFIG: here.world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
   await here.place.run(['service', 'restart', '--confirm', 'prod'], kill)
   expect(deployment().spec.replicas).toBe(0)
@@ -144,7 +156,7 @@ test('a run that was killed is found again under another name of the deployment,
   const other = await here.run('resume', '--confirm', 'renamed')
   expect([other.exitCode, flat(other.stderr + other.stdout)]).toEqual([
     4,
-    expect.stringContaining('was deleted and recreated since run'),
+    expect.stringContaining('has been deleted and recreated since run'),
   ])
   edit(({ metadata }) => void (metadata.uid = uid!))
   here.world.cluster.isFrozen = false
@@ -152,7 +164,8 @@ test('a run that was killed is found again under another name of the deployment,
   expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 1])
 }, 120_000)
 
-test('a run of a former version, which did not note the workload, is found under another name, and goes on where it is said to be of this one', async () => {
+test('a run of a former version, which did not note the workload, is found under another name, and goes on where it ' +
+  'is said to be of this one', async () => {
   const kill = { environment: { KUBECONFIG: here.world.kubeconfig, TESTOPS_ADMIN_FAILPOINT: 'stop-service:stopped' } }
   await here.place.run(['service', 'restart', '--confirm', 'prod'], kill)
   const state = join(here.place.directory, '.local/state/testops-admin')
@@ -179,7 +192,11 @@ test('a run of a former version, which did not note the workload, is found under
   expect([refused.exitCode, flat(refused.stderr + refused.stdout)]).toEqual([
     4,
     expect.stringMatching(
-      /deployment `prod` of run \S+ is at the same cluster and namespace, and may be this one, `renamed`: version \S+ did not record what ran the service.* --accept-risk record-differs/,
+      new RegExp(
+        'run \\S+ was recorded for deployment `prod`, but may have changed this deployment, `renamed`: ' +
+          'both are in the same cluster and namespace, ' +
+          String.raw`and testops-admin \S+ did not record the workload.* --accept-risk record-differs`,
+      ),
     ),
   ])
   expect(deployment().spec.replicas).toBe(0)

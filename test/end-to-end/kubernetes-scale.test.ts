@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
 import type { Cluster } from '../kubernetes/cluster.ts'
 import { fillCluster, most, watchMemory } from '../kubernetes/large.ts'
 import type { Workload } from '../kubernetes/resources.ts'
@@ -114,7 +114,8 @@ test('repairs, and what finds the service without a configuration, on the same s
 
   await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
   await world.database.query(
-    `UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = now() - interval '1 day' WHERE id = 1`,
+    "UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = " +
+      "now() - interval '1 day' WHERE id = 1",
   )
   for (const words of [['unlock-changelog'], ['set-env', 'TZ=Europe/Berlin'], ['service', 'stop']]) {
     const ended = await smallOn(at, { megabytes: most, requests: 600 }, ...words, '--confirm', 'prod')

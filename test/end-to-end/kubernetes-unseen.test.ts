@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
 import { kubernetesPlace } from './kubernetes-place.ts'
 
 const here = kubernetesPlace()
@@ -24,10 +24,12 @@ async function unwell(): Promise<{ exitCode: number | null; checks: DoctorReport
   }
 }
 
-const noWay =
-  /^the cluster of context `test` calls pod `\S+` Ready, but does not connect this machine to it \(node `\S+`\): /
+const noWay = new RegExp(
+  '^the cluster of context `test` reports pod ' +
+    '`\\S+` as Ready, but this machine cannot connect to the pod \\(node `\\S+`\\): ',
+)
 const wayOut =
-  'testops-admin doctor -d prod --relay   # checks through the cluster. Repairs, resume and undo take --relay too'
+  'testops-admin doctor -d prod --relay   # connects through the cluster. Repairs, resume and undo also accept --relay'
 
 test.each([1, 2, 3])(
   'a kubelet that is not reached any more after %i streams leaves what lies behind it unknown, with the way out',

@@ -72,8 +72,9 @@ export async function kubernetesWorld(
     }),
     'testops-redis-master:6379': redis.endpoint,
   }
+  const databaseHost = outside ? outsideName : 'testops-postgresql'
   const inCluster: Record<string, string> = {
-    SPRING_DATASOURCE_URL: `jdbc:postgresql://${outside ? outsideName : 'testops-postgresql'}:5432/${database.endpoint.database}`,
+    SPRING_DATASOURCE_URL: `jdbc:postgresql://${databaseHost}:5432/${database.endpoint.database}`,
     SPRING_DATASOURCE_USERNAME: database.endpoint.user ?? '',
     SPRING_DATASOURCE_PASSWORD: database.endpoint.password?.reveal() ?? '',
     SPRING_RABBITMQ_ADDRESSES: 'amqp://testops-rabbitmq:5672',

@@ -93,7 +93,7 @@ describe('wrong usage is told with what is right', () => {
   test.each<[words: string[], message: string, next: string]>([
     [
       [],
-      'name the results directory, where the tests write their `*-result.json` files',
+      'specify the results directory: the one where the tests write their `*-result.json` files',
       'testops-admin lint-results build/results',
     ],
     [
@@ -119,12 +119,12 @@ describe('wrong usage is told with what is right', () => {
     [['r', '--bogus'], 'unknown flag for `testops-admin lint-results`: --bogus', 'testops-admin lint-results --help'],
     [
       ['r', '--fix'],
-      '--fix needs --output: it writes a corrected copy there, and never changes the directory itself',
+      '--fix never changes the original: name a directory for the corrected copy with --output',
       'testops-admin lint-results r --fix --output r-mended',
     ],
     [
       ['r', '--output', 'to'],
-      '--output needs --fix, which writes a corrected copy there',
+      '--output needs --fix: only --fix writes a corrected copy to the directory given with --output',
       'testops-admin lint-results --fix --output to',
     ],
     [
@@ -132,7 +132,7 @@ describe('wrong usage is told with what is right', () => {
       '--fix takes one directory at a time',
       'testops-admin lint-results r --fix --output r-mended',
     ],
-    [['r', '--settings', 'none.yaml'], 'cannot read the settings none.yaml: there is no such file', 'ls -l none.yaml'],
+    [['r', '--settings', 'none.yaml'], 'cannot read the settings none.yaml: the file is missing', 'ls -l none.yaml'],
   ])('%j', async (words, message, next) => {
     const { exitCode, stdout } = await run(...words, '--json')
     const document = JSON.parse(stdout) as { error: { message: string; suggestions: string[] } }

@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { mayShare, runWarm } from '../support/warm/index.ts'
 
 export const program = join(dirname(fileURLToPath(import.meta.url)), '../../bin/run.js')
+
+/** Keeps compiled code for all places: a cold start costs twice the processor time. */
+const compiled = join(tmpdir(), `testops-admin-compiled-${process.getuid?.() ?? 0}`)
 
 export interface Ended {
   stdout: string
@@ -29,8 +33,10 @@ export interface Place {
   remove(): Promise<void>
 }
 
-export async function freshPlace(): Promise<Place> {
+/** `shared`: commands may share a process, but where one is killed or reads its input. */
+export async function freshPlace({ shared = false } = {}): Promise<Place> {
   const directory = await mkdtemp(join(tmpdir(), 'testops-admin-'))
+  await mkdir(compiled, { recursive: true, mode: 0o700 })
   return {
     directory,
     async write(name, text) {
@@ -38,10 +44,19 @@ export async function freshPlace(): Promise<Place> {
       await writeFile(file, text, { mode: 0o600 })
       return file
     },
-    run: async (words, { environment = {}, input, meanwhile } = {}) =>
-      new Promise((resolve, reject) => {
-        const begin = performance.now()
-        const env = { PATH: process.env.PATH ?? '', HOME: directory, LANG: 'C.UTF-8', TZ: 'UTC', ...environment }
+    run: async (words, { environment = {}, input, meanwhile } = {}) => {
+      const begin = performance.now()
+      const env = {
+        PATH: process.env.PATH ?? '',
+        HOME: directory,
+        XDG_CACHE_HOME: compiled,
+        LANG: 'C.UTF-8',
+        TZ: 'UTC',
+        ...environment,
+      }
+      if (shared && input === undefined && !meanwhile && mayShare(env))
+        return { ...(await runWarm({ words, directory, environment: env })), milliseconds: performance.now() - begin }
+      return new Promise((resolve, reject) => {
         const child = spawn(process.execPath, [program, ...words], {
           cwd: directory,
           env,
@@ -54,7 +69,8 @@ export async function freshPlace(): Promise<Place> {
         child.once('error', reject)
         child.once('close', (exitCode) => resolve({ ...texts, exitCode, milliseconds: performance.now() - begin }))
         meanwhile?.(child)
-      }),
+      })
+    },
     remove: async () => rm(directory, { recursive: true, force: true }),
   }
 }

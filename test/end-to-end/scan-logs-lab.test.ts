@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
+import { expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/core/check.ts'
 import type { ScanDocument } from '../../src/output/scan/document.ts'
-import { ownLab } from '../lab/support/own-lab.ts'
-import type { OwnLab } from '../lab/support/own-lab.ts'
+import { sharedLab } from '../lab/support/own-lab.ts'
 import { faultsOf } from '../output/schemas.ts'
 
 const timeout = 180_000
 const host = 'tracker.practice.invalid'
 
-let lab: OwnLab
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up')
-}, timeout)
-afterAll(async () => expect(await lab.end()).toEqual([]), timeout)
+const lab = sharedLab()
 
 async function scan(...words: string[]): Promise<{ exitCode: number | null; document: ScanDocument }> {
   const { exitCode, document } = await lab.json<ScanDocument>('scan-logs', '-d', 'lab', ...words)
@@ -60,9 +54,10 @@ test(
       at,
       first = at,
       last = at,
-    } = /^(?<name>\S+): java\.net\.UnknownHostException (?:once, at (?<at>\S+ \S+Z)|(?<times>\d+) times, first (?<first>\S+ \S+Z), last (?<last>\S+ \S+Z));/.exec(
-      finding?.message ?? '',
-    )?.groups ?? {}
+    } = new RegExp(
+      String.raw`^(?<name>\S+): java\.net\.UnknownHostException (?:once, at (?<at>\S+ \S+Z)|` +
+        String.raw`(?<times>\d+) times, first (?<first>\S+ \S+Z), last (?<last>\S+ \S+Z));`,
+    ).exec(finding?.message ?? '')?.groups ?? {}
     expect([name, first], finding?.message).toEqual([host, shown(one.first)])
     const said = Number.parseInt(times ?? '1')
     expect(said).toBeGreaterThanOrEqual(one.hosts![host]!)

@@ -89,7 +89,7 @@ describe('standard input', () => {
       encoding: 'utf8',
     })
     expect(unread.stderr).toMatch(
-      /^Standard input is not read\. To read it: testops-admin scan-logs -\nError: no configuration found/,
+      /^Standard input is ignored\. To read it, run: testops-admin scan-logs -\nError: no configuration found/,
     )
   })
 
@@ -118,7 +118,7 @@ describe('standard input', () => {
 
 describe('what cannot be read', () => {
   test.each<[string, string[], string]>([
-    ['a folder', ['logs'], 'logs is a folder: name the log files in it'],
+    ['a folder', ['logs'], 'logs is a folder. Give the paths of the log files in it'],
     ['what is not there', ['ap.log'], 'there is no file ap.log'],
     ['a time that is none', ['app.log', '--since', 'noon'], '--since: invalid time `noon`'],
     ['times that leave nothing', ['app.log', '--since', '1h', '--until', '2h'], '--since must be before --until'],
@@ -146,8 +146,8 @@ describe('what cannot be read', () => {
     expect(ended.exitCode).toBe(1)
     expect(counted(document)).toMatchObject({ 'http-failed': 1, conflict: 1000 })
     expect(document.unread.map(({ name, message }) => [name, message.replace(/[\d,]+ bytes/, 'N bytes')])).toEqual([
-      [cut, 'the gzip archive is cut short: only the first N bytes of its contents could be read'],
-      [xz, `${xz} is compressed with xz, which this program cannot unpack`],
+      [cut, 'the gzip archive is incomplete: only the first N bytes of its contents could be read'],
+      [xz, `${xz} is compressed with xz, and testops-admin cannot unpack this format`],
     ])
     const alone = await place.run(['scan-logs', xz])
     expect([alone.exitCode, alone.stdout]).toEqual([

@@ -6,7 +6,7 @@ import { freshPlace } from './program.ts'
 import type { Place } from './program.ts'
 
 let place: Place
-beforeAll(async () => void (place = await freshPlace()))
+beforeAll(async () => void (place = await freshPlace({ shared: true })))
 afterAll(async () => place.remove())
 
 async function configured(url: string, token = 'apiToken: {env: TESTOPS_TOKEN}'): Promise<string> {
@@ -71,7 +71,7 @@ describe.each(['token', 'whoami'])('%s ends with', (command) => {
       code: 'UNAUTHENTICATED',
       says: / refused the API token, or /,
     },
-    { what: 'no token', token: '', exitCode: 64, code: 'NOT_CONFIGURED', says: /^no apiToken is configured$/ },
+    { what: 'no token', token: '', exitCode: 64, code: 'NOT_CONFIGURED', says: /^no `apiToken` is configured$/ },
     {
       what: 'a token that is not there',
       environment: {},

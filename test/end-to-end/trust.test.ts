@@ -31,7 +31,10 @@ afterEach(async () => place.remove())
 /** A configuration every part of which would leave a trace if it were executed. */
 function planted(): string {
   const command = JSON.stringify(['sh', '-c', `echo x >> ${trap}`])
-  const text = `deployments:\n  prod:\n    url: http://127.0.0.1:1\n    apiToken: {command: ${command}}\n    platform: host\n    host: {commands: {start: ${command}, stop: ${command}, status: ${command}}, logs: {command: ${command}}}\n    broker: {rabbitmqctl: ${command}}\n`
+  const text =
+    `deployments:\n  prod:\n    url: http://127.0.0.1:1\n    apiToken: {command: ${command}}\n    platform: ` +
+    `host\n    host: {commands: {start: ${command}, stop: ${command}, status: ${command}}, logs: {command: ` +
+    `${command}}}\n    broker: {rabbitmqctl: ${command}}\n`
   const file = join(place.directory, 'testops-admin.yaml')
   writeFileSync(file, text)
   if (isRoot) for (const path of [file, place.directory]) chownSync(path, nobody, nobody)
@@ -125,20 +128,28 @@ test('a pipe in place of a configuration is an error, and is not waited for', as
   expect(milliseconds).toBeLessThan(20_000)
 })
 
-test('a pipe that nobody writes to, in place of a secret, is waited for until the deadline; then the program has ended, too', async () => {
-  const pipe = join(place.directory, 'pipe')
-  spawnSync('mkfifo', [pipe])
-  await place.write('testops-admin.yaml', `deployments: {prod: {url: "http://127.0.0.1:1", apiToken: {file: ${pipe}}}}`)
-  const { exitCode, stderr } = await place.run(['whoami', '--timeout', '1'])
-  expect({ exitCode, said: unwrapped(stderr) }).toEqual({
-    exitCode: 64,
-    said: expect.stringContaining(`the file ${pipe} gave nothing within 1 s`) as string,
-  })
-})
+test(
+  'a pipe that nobody writes to, in place of a secret, is waited for until the deadline; then the program has ' +
+    'ended, too',
+  async () => {
+    const pipe = join(place.directory, 'pipe')
+    spawnSync('mkfifo', [pipe])
+    await place.write(
+      'testops-admin.yaml',
+      `deployments: {prod: {url: "http://127.0.0.1:1", apiToken: {file: ${pipe}}}}`,
+    )
+    const { exitCode, stderr } = await place.run(['whoami', '--timeout', '1'])
+    expect({ exitCode, said: unwrapped(stderr) }).toEqual({
+      exitCode: 64,
+      said: expect.stringContaining(`the file ${pipe} returned nothing within 1 s`) as string,
+    })
+  },
+)
 
 describe('a state folder that others may write', () => {
   const configuration =
-    'deployments:\n  prod:\n    database: {url: "postgresql://127.0.0.1:1/x"}\n    host: {commands: {start: ["true"], stop: ["true"], status: ["true"]}}\n'
+    'deployments:\n  prod:\n    database: {url: "postgresql://127.0.0.1:1/x"}\n    host: {commands: {start: ' +
+    '["true"], stop: ["true"], status: ["true"]}}\n'
 
   test('is neither read nor written: history is refused (4), doctor cannot tell', async () => {
     await place.write('testops-admin.yaml', configuration)
@@ -153,7 +164,9 @@ describe('a state folder that others may write', () => {
     expect(JSON.parse(history.stdout)).toMatchObject({
       error: {
         code: 'REFUSED',
-        message: `the state folder ${runs} is not trusted: every user may write its folder ${place.directory}/state (mode 0777)`,
+        message:
+          `the state folder ${runs} is not trusted: every user can write to its folder ${place.directory}/state ` +
+          '(mode 0777)',
         suggestions: [`chmod go-w ${place.directory}/state`, expect.stringContaining('XDG_STATE_HOME') as string],
       },
     })

@@ -85,7 +85,7 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
   test.each<[line: string, message: string, suggestion: string]>([
     ['docter', '`docter` is not a command of testops-admin', 'testops-admin doctor'],
     ['zebra --help', '`zebra` is not a command of testops-admin', 'testops-admin --help'],
-    ['-d prod doctor', 'flags come after the command: testops-admin COMMAND -d', 'testops-admin --help'],
+    ['-d prod doctor', 'put flags after the command: `testops-admin COMMAND -d`', 'testops-admin --help'],
     ['doctor --onyl broker', 'unknown flag for `testops-admin doctor`: --onyl', 'testops-admin doctor --only'],
     ['doctor broker', '`testops-admin doctor` takes no argument: broker', 'testops-admin doctor --help'],
     [
@@ -108,13 +108,13 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['doctor --only broker --skip broker', '--only and --skip leave no check to run', 'testops-admin checks'],
     ['doctor --wait --watch', '--watch cannot also be provided when using --wait', 'testops-admin doctor --help'],
     ['lab pu', '`lab pu` is not a command of testops-admin', 'testops-admin lab up'],
-    ['doctor --only foo', 'no check `foo`; the nearest are ', 'testops-admin checks'],
+    ['doctor --only foo', 'no check `foo`; the closest known names are ', 'testops-admin checks'],
     ['lab break stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab break stuck-lock'],
     ['lab mend stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab mend stuck-lock'],
-    ['lab mend nope', 'no fault `nope`; the nearest are ', 'testops-admin lab faults'],
+    ['lab mend nope', 'no fault `nope`; the closest known names are ', 'testops-admin lab faults'],
     [
       'lab break',
-      '`testops-admin lab break` needs FAULT or FAULT/VARIANT, one or several',
+      '`testops-admin lab break` needs FAULT or FAULT/VARIANT, one or more',
       'testops-admin lab break --help',
     ],
     ['checks extra', '`testops-admin checks` takes no argument: extra', 'testops-admin checks --help'],

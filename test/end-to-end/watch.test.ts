@@ -51,7 +51,8 @@ describe('a watch', () => {
     const file = await place.write('testops.env', settings(url))
     await place.write(
       'testops-admin.yaml',
-      `deployments:\n  prod:\n    platform: host\n    host: {environmentFile: ${file}, commands: {start: ["true"], stop: ["true"], status: ["true"]}}\n`,
+      `deployments:\n  prod:\n    platform: host\n    host: {environmentFile: ${file}, commands: {start: ` +
+        `["true"], stop: ["true"], status: ["true"]}}\n`,
     )
     const ended = await place.run(['doctor', '--watch', '--interval', '1', '--only', 'api/reachable'], {
       meanwhile: (child) => {
@@ -92,7 +93,8 @@ test('on a terminal the list of results takes itself away, and leaves the report
   // the program's own two streams, which only say of themselves that they are a terminal
   const preload = await place.write(
     'terminal.mjs',
-    'for (const stream of [process.stdout, process.stderr]) Object.assign(stream, { isTTY: true, columns: 90, rows: 30, getWindowSize: () => [90, 30] })',
+    'for (const stream of [process.stdout, process.stderr]) Object.assign(stream, { isTTY: true, columns: 90, ' +
+      'rows: 30, getWindowSize: () => [90, 30] })',
   )
   const { stdout, stderr, exitCode } = await place.run(
     ['doctor', '--only', 'api/reachable', 'api/token', 'api/latency'],

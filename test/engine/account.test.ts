@@ -27,15 +27,18 @@ const plan: Plan = planOf({
 })
 const none = { accepted: 0, failed: [] }
 
-test('a plan that is not carried out has an account too, also where there is nothing to do; other repairs have none', () => {
-  expect(documentOf(plan, { outcome: 'planned' })).toMatchObject({ requested: 3, skipped: 3, ...none })
-  expect(documentOf({ ...plan, steps: [] }, { outcome: 'nothing-to-do' })).toMatchObject({
-    requested: 0,
-    skipped: 0,
-    ...none,
-  })
-  expect(documentOf(planOf(), { outcome: 'planned' })).not.toHaveProperty('requested')
-})
+test(
+  'a plan that is not carried out has an account too, ' + 'also where there is nothing to do; other repairs have none',
+  () => {
+    expect(documentOf(plan, { outcome: 'planned' })).toMatchObject({ requested: 3, skipped: 3, ...none })
+    expect(documentOf({ ...plan, steps: [] }, { outcome: 'nothing-to-do' })).toMatchObject({
+      requested: 0,
+      skipped: 0,
+      ...none,
+    })
+    expect(documentOf(planOf(), { outcome: 'planned' })).not.toHaveProperty('requested')
+  },
+)
 
 test('what the service refused makes the repair fail, and the run is over', async () => {
   const journals = machine()
@@ -57,13 +60,15 @@ test('what the service refused makes the repair fail, and the run is over', asyn
           project: 2,
           tree: 21,
           status: 404,
-          message: "there is no project 2, or no tree 21 in it: HTTP 404, 'Tree 21 not found'",
+          message: "project 2 or its tree 21 does not exist: HTTP 404, 'Tree 21 not found'",
         },
       ],
       error: {
         code: 'FAILED',
         message: '1 of 3 calls failed',
-        suggestions: ['testops-admin migrate-trees -d prod --tree 2/21   # once the cause is gone'],
+        suggestions: [
+          'testops-admin migrate-trees -d prod --tree 2/21   # run this once the cause of the failures is gone',
+        ],
       },
     },
   ])

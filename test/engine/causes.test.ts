@@ -60,7 +60,7 @@ describe('a problem that nothing else causes is none of another, nor of what is 
   const unknown = (error: AdminError): Result => ({ status: 'unknown', error })
   const host = { host: 'testops.example.org', port: 443 }
   it.each<[string, Result]>([
-    ['no systemd here', unknown(new AdminError('UNAVAILABLE', 'systemd does not run on this machine'))],
+    ['no systemd here', unknown(new AdminError('UNAVAILABLE', 'systemd is not running on this machine'))],
     ['a configuration that is not right', unknown(new AdminError('CONFIGURATION', ''))],
     [
       'a name that does not resolve',
@@ -135,14 +135,21 @@ it('what keeps this program alone out of a source, by its own login or secret, i
   })
 })
 
-it('what has not been tried, for it is not known where it is, follows from nothing, also not from what is under way', () => {
-  const untried: Result = {
-    status: 'unknown',
-    error: new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'settings' } }),
-  }
-  expect(folded(judged('a', results.error!, ['b']), judged('b', untried)).shown).toEqual({ a: 'problem', b: 'unknown' })
-  expect(folded(judged('a', results.underway!, ['b']), judged('b', untried)).shown).toEqual({ a: 'ok', b: 'unknown' })
-})
+it(
+  'what has not been tried, for it is not known where it is, ' +
+    'follows from nothing, also not from what is under way',
+  () => {
+    const untried: Result = {
+      status: 'unknown',
+      error: new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'settings' } }),
+    }
+    expect(folded(judged('a', results.error!, ['b']), judged('b', untried)).shown).toEqual({
+      a: 'problem',
+      b: 'unknown',
+    })
+    expect(folded(judged('a', results.underway!, ['b']), judged('b', untried)).shown).toEqual({ a: 'ok', b: 'unknown' })
+  },
+)
 
 it('names the root of a chain, not its next link', () => {
   const chain = folded(

@@ -87,7 +87,7 @@ describe('what others have written', () => {
       eventOf({ event: 'done', step: 0, durationMs: 1 }),
       eventOf({ event: 'ended', outcome: 'done' }),
     ])
-    expect(said(compared)).toEqual(['0: answered (by another machine), no sign of it'])
+    expect(said(compared)).toEqual(['0: was run on another machine and the service answered it, no sign of an answer'])
   })
 
   test('of an adopted migration was accepted with the run', async () => {
@@ -105,19 +105,19 @@ describe('what others have written', () => {
       'to go back',
       [...done(0), begun(1)],
       [eventOf({ event: 'undo-intent', step: 0 })],
-      /^null: is being undone, is going forward$/,
+      /^null: is being undone, is being applied$/,
     ],
     [
       'to go forward',
       [...done(0), begun(1), eventOf({ event: 'undo-intent', step: 1 })],
       [begun(1)],
-      /^null: is going forward, is being undone$/,
+      /^null: is being applied, is being undone$/,
     ],
     [
       'to perform steps again',
       [...done(0)],
       [eventOf({ event: 'redo', step: 0, since: 0 })],
-      /^null: repeats steps, does not$/,
+      /^null: repeats steps, repeats no steps$/,
     ],
   ])('does not turn a run %s', async (_, own, theirs, differs) => {
     const deployment = fakeDeployment({ service: 'stopped' })
@@ -133,7 +133,7 @@ describe('what others have written', () => {
       broker: brokerWorld({ queues: [{ name, durable: true, arguments: { 'x-queue-type': 'classic' } }] }),
     })
     expect(said(await comparedOf([hold], done(0), undone, { deployment: standing }))).toContain(
-      '0: undone, that it is not undone',
+      '0: is undone, that it is not undone',
     )
     expect(said(await comparedOf([hold], done(0), undone)).filter((it) => it.startsWith('0:'))).toEqual([])
   })

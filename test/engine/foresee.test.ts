@@ -35,7 +35,8 @@ test('where the deployment can keep no journal, the plan says so', async () => {
   }
   expect((await foresee(planOf({ notes: ['op holds it'] }), journals)).notes).toEqual([
     'op holds it',
-    'the deployment cannot keep a copy of the journal, so `resume` works only on this machine: no broker is configured',
+    "`resume` works only on this machine, because the deployment cannot keep a copy of the run's record: no " +
+      'broker is configured',
   ])
 })
 

@@ -19,7 +19,7 @@ test('a journal is kept in both places, the record first, and says that it is', 
 
 test('a machine that cannot keep a journal begins nothing anywhere', async () => {
   const journals = machine()
-  journals.here.failing = new AdminError('UNAVAILABLE', 'the journal cannot be written: ENOSPC')
+  journals.here.failing = new AdminError('UNAVAILABLE', 'the record of this run cannot be saved: ENOSPC')
   await expect(beginJournal(journals, recordOf(), options)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(journals.deployment.writes).toBe(0)
 })
@@ -91,7 +91,10 @@ test('a copy that somebody else writes to is left alone, and stops the run', asy
   await journal.append(eventOf({ event: 'intent', step: 0 }))
   journals.deployment.failing = null
   journals.deployment.kept.get(run)!.push(eventOf({ event: 'intent', step: 1 }, 9))
-  const apart = /^the journals of run .* differ from event 2 on: intent of step 1 at .*, and intent of step 2 at/
+  const apart = new RegExp(
+    '^the record of run .* on this machine and the copy in the deployment begin to differ at event 2 ' +
+      String.raw`\(this machine: intent of step 1 at .*; deployment: intent of step 2 at`,
+  )
   await expect(journal.append(eventOf({ event: 'done', step: 0, durationMs: 1 }))).rejects.toMatchObject({
     code: 'REFUSED',
     message: expect.stringMatching(apart) as string,

@@ -47,7 +47,10 @@ test('where one is held, those before it are given back, and none after it is tr
     exitCode: 5,
     message:
       'op@bastion (process 812) has been running unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
-    suggestions: ['testops-admin history -d {deployment}', 'wait until it has ended, then try again'],
+    suggestions: [
+      'testops-admin history -d {deployment}',
+      "wait until the other operator's repair has ended, then try again",
+    ],
   })
   expect(did).toEqual(['take database', 'take file', 'release database'])
 })
@@ -71,7 +74,8 @@ test('a lost one is named', async () => {
   await expect(guard.assertHeld()).rejects.toMatchObject({
     code: 'INTERRUPTED',
     exitCode: 6,
-    message: 'the lock on this deployment (database) has been lost: another operator may be at work',
+    message:
+      'this run lost its lock on the deployment (database). Another operator may be repairing the deployment now',
   })
 })
 

@@ -58,7 +58,7 @@ describe('the longer of two journals holds', () => {
       'begun elsewhere',
       'none',
       [copied],
-      /^USAGE no run .* on record in this machine; the deployment keeps a copy$/,
+      /^USAGE no run .* on record in this machine; the deployment has a copy of the run's record$/,
       /^copied$/,
     ],
     [
@@ -83,14 +83,18 @@ describe('the longer of two journals holds', () => {
       'two that tell of different things',
       [copied, intent],
       [copied, other],
-      /^REFUSED .* differ from event 2 on: intent of step 1 at .* by op@bastion, and intent of step 1 at .* by op@elsewhere/,
+      new RegExp(
+        '^REFUSED .* begin to differ at event 2 ' +
+          String.raw`\(this machine: intent of step 1 at .* by op@bastion; ` +
+          'deployment: intent of step 1 at .* by op@elsewhere',
+      ),
       /^REFUSED .* differ/,
     ],
     [
       'damaged here',
       'damaged',
       [copied],
-      /^UNEXPECTED_ANSWER .* is damaged: .*; the deployment keeps a copy$/,
+      /^UNEXPECTED_ANSWER .* is damaged: .*; the deployment has a copy of the run's record$/,
       /^copied$/,
     ],
     [
@@ -124,7 +128,7 @@ describe('the longer of two journals holds', () => {
   test('two records of one name are two runs', async () => {
     const journals = await kept([copied], 'none')
     await journals.deployment.begin(recordOf({ by: 'op@elsewhere' }), [copied])
-    expect(await standing(journals, false)).toMatch(/^REFUSED .* begin differently/)
+    expect(await standing(journals, false)).toMatch(/^REFUSED .* differ from the start/)
   })
 
   test('where two journals have come apart, it is said how to decide', async () => {
@@ -132,8 +136,10 @@ describe('the longer of two journals holds', () => {
     await expect(standingOf(journals, run, { adopt: false })).rejects.toMatchObject({
       suggestions: [
         'testops-admin doctor -d {deployment}',
-        `testops-admin discard ${run} -d {deployment}   # saves and removes the deployment's copy; then resume uses the journal on this machine`,
-        `mv 'this machine/${run}' 'this machine/${run}.aside'   # keeps the deployment's journal; then run:`,
+        `testops-admin discard ${run} -d {deployment}   # moves the deployment's copy of the record into a ` +
+          "file, so that resume uses this machine's record",
+        `mv 'this machine/${run}' 'this machine/${run}.aside'   # sets this machine's record aside, so that ` +
+          "resume uses the deployment's copy; then run:",
         `testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
       ],
     })
@@ -184,7 +190,7 @@ describe('what is on record', () => {
       'two that came apart',
       [copied, intent],
       [copied, other],
-      [[true, false, expect.stringMatching(/differ from event 2/)]],
+      [[true, false, expect.stringMatching(/begin to differ at event 2/)]],
     ],
     ['a damaged one', 'damaged', 'none', [[true, false, expect.stringMatching(/is damaged/)]]],
     ['a damaged copy', [copied], 'damaged', [[true, false, expect.stringMatching(/in the deployment is damaged/)]]],

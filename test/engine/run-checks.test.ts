@@ -52,7 +52,7 @@ describe('what a check throws', () => {
     ])
     expect(report.checks[0]).toMatchObject({
       status: 'unknown',
-      error: { code: 'BUG', message: 'a bug in this program: x is not a function' },
+      error: { code: 'BUG', message: 'this is a bug in testops-admin: x is not a function' },
     })
     expect(report.checks[0]?.error?.suggestions[0]).toContain('run-checks.test.ts')
     expect(report.summary).toEqual({ ok: 1, warning: 0, error: 0, skipped: 0, unknown: 1 })
@@ -85,7 +85,7 @@ describe('deadlines', () => {
         status: 'unknown',
         error: {
           code: 'TIMED_OUT',
-          message: 'a/b did not finish within 0.03 s',
+          message: 'check `a/b` did not finish within 0.03 s',
           suggestions: ['testops-admin doctor -d prod --only a/b --timeout 30'],
         },
       },
@@ -97,7 +97,7 @@ describe('deadlines', () => {
     const open = { ...openFakes(), database: () => new Promise<never>(() => undefined) }
     expect(await one(guard, { open, deadlineMs: 30 })).toMatchObject({
       status: 'problem',
-      findings: [{ message: 'the database could not be opened within 0.03 s' }],
+      findings: [{ message: 'opening the database timed out after 0.03 s' }],
     })
   })
 
@@ -197,7 +197,7 @@ describe('while something is under way that no repair may interrupt', () => {
   it('is waited for before a repair of this program', async () => {
     const repair = 'testops-admin set-env -d {deployment} A=b'
     expect(await commandsOf(repair, migrating)).toEqual([
-      'testops-admin doctor -d prod   # again when the migration or repair has finished',
+      'testops-admin doctor -d prod   # run the checks again once the running migration or repair has finished',
       'testops-admin set-env -d prod A=b',
     ])
     expect(await commandsOf(repair)).toEqual(['testops-admin set-env -d prod A=b'])

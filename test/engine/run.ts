@@ -1,6 +1,5 @@
 import { defineCheck } from '../../src/core/check.ts'
-import type { Check } from '../../src/core/check.ts'
-import type { CheckReport } from '../../src/core/report.ts'
+import type { Check, CheckReport } from '../../src/core/check.ts'
 import { runChecks } from '../../src/engine/run-checks.ts'
 import type { RunOptions } from '../../src/engine/run-checks.ts'
 import { commands, openFakes } from '../fakes/index.ts'

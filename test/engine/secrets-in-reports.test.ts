@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { reportText } from '../../src/cli/doctor/print.ts'
-import type { Check, Result } from '../../src/core/check.ts'
+import type { Check, DoctorReport, Result } from '../../src/core/check.ts'
 import type { Deployment } from '../../src/core/deployment.ts'
 import { AdminError } from '../../src/core/error.ts'
-import type { DoctorReport } from '../../src/core/report.ts'
 import { runError } from '../../src/engine/steps.ts'
 import { reportCheck } from '../../src/engine/report.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 import { leak, secretLines } from '../core/redaction/lines.ts'
 
 const check: Check = {

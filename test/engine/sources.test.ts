@@ -67,7 +67,8 @@ describe('sources', () => {
   it.each([
     ['no route to host', ['nc -z x 1', 'no route to host']],
     [
-      '0010D2B4:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/ssl/record/ssl3_record.c:355:\n',
+      '0010D2B4:error:0A00010B:SSL routines:ssl3_get_record:wrong version ' +
+        'number:../deps/openssl/ssl/record/ssl3_record.c:355:\n',
       ['nc -z x 1'],
     ],
   ])('that cannot be opened show what the system says of it, but no text of OpenSSL: %s', async (said, evidence) => {

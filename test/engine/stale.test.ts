@@ -93,7 +93,7 @@ describe('messages that are thrown away', () => {
 
   test('but not more', () =>
     expect(() => refuseIfStale(discarding(5), discarding(6))).toThrow(
-      'more would be lost now than when the plan was made: 6 messages instead of 5',
+      'the repair would now lose 6 messages; when the plan was made, it would have lost 5',
     ))
 
   test('and are part of what a saved plan is known by', () =>

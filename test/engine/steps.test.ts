@@ -87,7 +87,10 @@ test('what is refused once the service was stopped gives it back', async () => {
     ['0 done', '1 failed', '1 undone', '0 undone'],
   ])
   expect(performed.document.error?.message).toMatch(
-    /has changed hands: seen .*testops-1.*, now .*testops-2.*\. Nothing was changed, and the service is as it was before$/,
+    new RegExp(
+      String.raw`has changed since the plan was made: it was .*testops-1.* and is now .*testops-2.*\. ` +
+        'Nothing was changed; the service is as it was before$',
+    ),
   )
   expect([deployment.service, deployment.rows]).toEqual(['running', [hands]])
   expect(isUnfinished(await journals.here.read(run))).toBe(false)
@@ -112,7 +115,7 @@ test('a lost lock stops it before its next step', async () => {
   const guard = {
     async assertHeld(): Promise<void> {
       if (deployment.changes.length > 0)
-        throw new AdminError('INTERRUPTED', 'the lock on this deployment (db) has been lost')
+        throw new AdminError('INTERRUPTED', 'this run lost its lock on the deployment (db)')
     },
   }
   const performed = await carryOut({ ...performance, guard })
@@ -160,7 +163,7 @@ test('a service that something else starts meanwhile stops it', async () => {
   )
   expect([ending(performed), performed.document.error?.message]).toEqual([
     ['interrupted', 6, 'INTERRUPTED'],
-    'something else started the service while this program keeps it stopped: active (running)',
+    'something else started the service while testops-admin was keeping it stopped: active (running)',
   ])
   expect(deployment.rows).toEqual([stuck])
 })
@@ -206,7 +209,10 @@ function failing(
 }
 
 test('a journal that cannot be written any more stops it, and what was done is gone on with', async () => {
-  const noSpace = new AdminError('UNAVAILABLE', 'the journal cannot be written: ENOSPC: no space left on device')
+  const noSpace = new AdminError(
+    'UNAVAILABLE',
+    'the record of this run cannot be saved: ENOSPC: no space left on device',
+  )
   const deployment = fakeDeployment({ rows: [stuck] })
   const [journals, performing] = failing(deployment, 'release-lock:released', noSpace)
   const performed = await performing
@@ -224,7 +230,10 @@ test('a journal that cannot be written any more stops it, and what was done is g
 })
 
 test('an end that cannot be noted is no end', async () => {
-  const noSpace = new AdminError('UNAVAILABLE', 'the journal cannot be written: ENOSPC: no space left on device')
+  const noSpace = new AdminError(
+    'UNAVAILABLE',
+    'the record of this run cannot be saved: ENOSPC: no space left on device',
+  )
   const deployment = fakeDeployment({ rows: [stuck] })
   const [journals, performing] = failing(deployment, 'end:before', noSpace)
   const performed = await performing
@@ -240,7 +249,14 @@ test('an end that cannot be noted is no end', async () => {
 const restarting: ServiceStatus = { state: 'failed', detail: 'CrashLoopBackOff', instances: [], startsAgain: true }
 const forEver = new Promise<never>(() => undefined)
 
-test.each<{ what: string; status: ServiceStatus; at?: 'step' | 'lock'; work: () => Promise<unknown>; ended: string }>([
+// side by side: they wait, and take no processor
+test.concurrent.each<{
+  what: string
+  status: ServiceStatus
+  at?: 'step' | 'lock'
+  work: () => Promise<unknown>
+  ended: string
+}>([
   // as long as moving a million messages takes
   {
     what: 'runs',
@@ -300,14 +316,14 @@ test.each<{ what: string; status: ServiceStatus; at?: 'step' | 'lock'; work: () 
       ['0 done', '1 failed'],
     ])
     expect([performed.document.error?.message, Date.now() - appearedAt < 5000]).toEqual([
-      `something else started the service while this program keeps it stopped: ${status.detail}`,
+      `something else started the service while testops-admin was keeping it stopped: ${status.detail}`,
       true,
     ])
     expect(told(await journals.here.read(run)).slice(-2)).toEqual([ended, 'ended interrupted'])
   },
 )
 
-test.each([
+test.concurrent.each([
   {
     what: 'does not answer is asked again',
     first: async () => Promise.reject(new AdminError('UNREACHABLE', 'no answer')),
@@ -334,7 +350,7 @@ test.each([
   )
   await expect(waiting).rejects.toMatchObject({
     code: 'INTERRUPTED',
-    message: 'something else started the service while this program keeps it stopped: active (running)',
+    message: 'something else started the service while testops-admin was keeping it stopped: active (running)',
   })
   expect(Date.now() - begin).toBeLessThan(5000)
 })

@@ -46,7 +46,7 @@ test('an undo that is refused leaves the run as it stood', async () => {
     4,
     {
       code: 'REFUSED',
-      message: 'cannot restore the lock while the service runs: it may be working under that lock',
+      message: 'cannot restore the change-log lock while the service runs, because the service may be using the lock',
       suggestions: ['# stop the service'],
     },
   ])
@@ -62,7 +62,7 @@ test('an undo that is interrupted before its first step leaves the run as it sto
   const performance = await goneOnWith(journals, deployment)
   const guard = {
     assertHeld: async (): Promise<void> =>
-      Promise.reject(new AdminError('INTERRUPTED', 'the lock on this deployment has been lost')),
+      Promise.reject(new AdminError('INTERRUPTED', 'this run lost its lock on the deployment')),
   }
   const { document, exitCode } = await carryOutUndo({ ...performance, guard })
   expect([document.outcome, exitCode, deployment.rows]).toEqual(['interrupted', 6, [free]])
@@ -137,7 +137,7 @@ test('a lost lock stops it before its next step', async () => {
   let left = 1
   const guard = {
     async assertHeld(): Promise<void> {
-      if (left-- === 0) throw new AdminError('INTERRUPTED', 'the lock on this deployment has been lost')
+      if (left-- === 0) throw new AdminError('INTERRUPTED', 'this run lost its lock on the deployment')
     },
   }
   const { document, exitCode } = await carryOutUndo({ ...performance, guard })

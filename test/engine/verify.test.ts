@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CheckReport } from '../../src/core/report.ts'
+import type { CheckReport } from '../../src/core/check.ts'
 import { verify } from '../../src/engine/verify.ts'
 import { ok, problem, skipped, unknown } from '../output/reports.ts'
 

@@ -1,9 +1,8 @@
-import type { BrokerControl, Deleted } from '../../src/core/broker-control.ts'
+import type { Binding, BrokerControl, Deleted } from '../../src/core/broker-control.ts'
 import { AdminError } from '../../src/core/error.ts'
 import type { BrokerConsumer, BrokerExchange, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
 import type { Contents, MessageMover, Move, Moved } from '../../src/core/message-mover.ts'
 import { moverFailpoints } from '../../src/core/message-mover.ts'
-import type { Binding } from '../../src/core/topology.ts'
 import { ownConnectionName } from '../../src/knowledge/broker.ts'
 import { exchange, fakeBroker, queue } from './broker.ts'
 import type { Answers } from './fake.ts'
@@ -136,9 +135,7 @@ export function brokerWorld({
         const before = held.queues.get(declaration.name)
         if (before) return [declaration.name, isSame(declaration, before) ? 'declared' : 'otherwise'] as const
         if (!declaration.durable && deniesTransient)
-          throw refused(
-            `accepts no transient queues: declaring queue ${declaration.name} (transient_nonexcl_queues is denied)`,
-          )
+          throw refused(`denies transient queues (transient_nonexcl_queues): declaring queue ${declaration.name}`)
         held.queues.set(declaration.name, queue({ consumers: 0, ...declaration }))
         return [declaration.name, 'declared'] as const
       })
@@ -168,7 +165,7 @@ export function brokerWorld({
             ? null
             : `exchange '${it.source}'`
         if (missing !== null)
-          throw refused(`refuses this in vhost /: binding ${inWords(it)}: no ${missing} in vhost '/'`)
+          throw refused(`refuses an operation in vhost / (binding ${inWords(it)}): no ${missing} in vhost '/'`)
         if (!held.bindings.some((other) => isSame(other, it))) held.bindings.push(it)
       }
     },
@@ -208,7 +205,7 @@ function isSame(told: object, other: object): boolean {
 }
 
 function inWords({ source, destination, destinationKind, routingKey }: Binding): string {
-  return `${destinationKind} ${destination} to exchange ${source}${routingKey === '' ? '' : ` by ${routingKey}`}`
+  return `${destinationKind} ${destination} to exchange ${source}${routingKey === '' ? '' : ` with key ${routingKey}`}`
 }
 
 function refused(what: string): AdminError {

@@ -14,7 +14,7 @@ export function fileWorld(of: Readonly<Record<string, Readonly<Record<string, st
   const files = new Map(Object.entries(of).map(([file, values]) => [file, new Map(Object.entries(values))]))
   const valuesOf = (file: string): Map<string, string> => {
     const values = files.get(file)
-    if (!values) throw new AdminError('USAGE', `there is no file ${file}`, [`ls -l ${file}`])
+    if (!values) throw new AdminError('USAGE', `the file ${file} is missing`, [`ls -l ${file}`])
     return values
   }
   const under = (file: string, path: readonly string[]): string[] =>

@@ -75,7 +75,7 @@ const errors: Record<SourceName, () => AdminError> = {
   runs: () =>
     new AdminError('UNEXPECTED_ANSWER', 'the journal of run 20261121T021244Z-unlock-changelog-1f3a cannot be read', []),
   release: () => new AdminError('UNAVAILABLE', 'helm is not installed on this machine', ['command -v helm']),
-  files: () => new AdminError('USAGE', 'there is no file /srv/values.yaml', ['ls -l /srv/values.yaml']),
+  files: () => new AdminError('USAGE', 'the file /srv/values.yaml is missing', ['ls -l /srv/values.yaml']),
 }
 
 /** Returns the error from opening that source when it cannot be reached. */

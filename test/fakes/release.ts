@@ -83,7 +83,7 @@ export function releaseWorld({
 }
 
 function missing(file: string): never {
-  throw new AdminError('REFUSED', `there is no file ${file}`)
+  throw new AdminError('REFUSED', `the file ${file} is missing`)
 }
 
 function merged(one: Values, other: Values): Values {

@@ -1,4 +1,4 @@
-import type { RunState } from '../../src/core/run-summary.ts'
+import type { RunState } from '../../src/core/run-state.ts'
 import type { RunsSource } from '../../src/core/sources.ts'
 import { fake } from './fake.ts'
 import type { Answers } from './fake.ts'

@@ -1,6 +1,6 @@
-import type { SessionsControl } from '../../src/core/sessions-control.ts'
+import type { SessionsControl } from '../../src/core/controls.ts'
 import type { SessionCensus, SessionSelection, SessionsSource, SessionTimes } from '../../src/core/sources.ts'
-import { isStale, wasThere } from '../../src/knowledge/session-validity.ts'
+import { isStale, wasThere } from '../../src/knowledge/sessions.ts'
 import { fakeSessions, session } from './sessions.ts'
 
 /** One session of a store in memory. */
@@ -87,7 +87,7 @@ export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation 
       if (!isFlushed) await onBatch(meant.length, meant.length)
       await onRemoved()
       const others =
-        foreign === 1 ? '1 key of this database is not a session' : `${foreign} keys of this database are not sessions`
+        foreign === 1 ? '1 key in this database is not a session' : `${foreign} keys in this database are not sessions`
       return {
         counted: meant.length,
         removed: isFlushed ? null : present.length,

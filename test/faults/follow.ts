@@ -3,6 +3,19 @@ import { exitCodes } from '../../src/core/error.ts'
 import type { OwnLab } from '../lab/support/own-lab.ts'
 import type { Answer } from '../support/terminal.ts'
 
+/** Faults whose `Next:` is followed to health: one for each way that it can take. */
+export const followed: readonly string[] = [
+  'service-down',
+  'stuck-lock/given-up',
+  'lock-vanished/freed',
+  'settings-not-applied',
+  'unfinished-repair/here',
+  'unfinished-repair/elsewhere',
+  'run-planted/repair',
+  // what stands looks as if a repair had left it, so that every repair is refused until the record is gone
+  'service-down run-planted/repair',
+]
+
 /** Where following `Next:` came to, and by which commands. */
 export interface Followed {
   path: readonly string[]
@@ -16,9 +29,12 @@ const mostSteps = 8
 const nextLine = /^Next: (.+)$/m
 /** A command for a shell, and on which machine it is typed. */
 const stepByHand = /^(?!testops-admin\b)(?:[a-z][\w./-]*|\$\{EDITOR:-vi\}) .* {3}# (?:on |where |asks for )\S+/
-const waiting = /^testops-admin doctor .* {3}# again when the migration or repair has finished$/
+const waiting = /^testops-admin doctor .* {3}# run the checks again once the running migration or repair has finished$/
 const migrating = /is migrating its database/
-/** The name of the deployment, where it is asked for; and Ctrl-C, where a service is waited for that migrates for long. */
+/**
+ * The name of the deployment, where it is asked for; and Ctrl-C, where a service is waited for that migrates for
+ * long.
+ */
 const answering: readonly Answer[] = [
   [/to confirm: /, 'lab\r'],
   [migrating, '\u0003', 30_000],

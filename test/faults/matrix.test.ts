@@ -1,26 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { faultRows } from '../../src/lab/fault-list.ts'
 import type { LabStatusDocument } from '../../src/output/lab.ts'
 import { caller } from '../lab/practice-service/support/client.ts'
-import { ownLab } from '../lab/support/own-lab.ts'
-import type { OwnLab } from '../lab/support/own-lab.ts'
-import { breakLookMend, expectationOf, look, rowTimeoutMs } from './matrix.ts'
+import { sharedLab } from '../lab/support/own-lab.ts'
+import { describeRows, isOfLock, look } from './matrix.ts'
 import type { Row } from './matrix.ts'
 
 const rows = faultRows()
-/** The others are in old-broker.test.ts, whose lab has another broker. */
-const here = rows.filter(({ needs }) => needs.broker !== '3')
+/** The others are in matrix-lock.test.ts, and in old-broker.test.ts, whose lab has another broker. */
+const here = rows.filter((row) => row.needs.broker !== '3' && !isOfLock(row))
 
-let lab: OwnLab
-
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up')
-}, rowTimeoutMs)
-
-afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+const lab = sharedLab()
 
 describe('the healthy lab', () => {
   test('has nothing to report', async () => {
@@ -56,18 +48,4 @@ describe('the healthy lab', () => {
   })
 })
 
-describe('doctor names the cause of', () => {
-  test.each(here.filter(({ kind }) => kind === 'fault').map((row) => [row.name, row] as const))(
-    '%s',
-    (name, row) => breakLookMend(lab, [name], expectationOf(row)),
-    rowTimeoutMs,
-  )
-})
-
-describe('doctor reports nothing on', () => {
-  test.each(here.filter(({ kind }) => kind === 'healthy').map((row) => [row.name, row] as const))(
-    '%s',
-    (name, row) => breakLookMend(lab, [name], expectationOf(row)),
-    rowTimeoutMs,
-  )
-})
+describeRows(lab, here)

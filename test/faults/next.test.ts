@@ -1,31 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ownLab } from '../lab/support/own-lab.ts'
-import type { OwnLab } from '../lab/support/own-lab.ts'
-import { followNext } from './follow.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedLab } from '../lab/support/own-lab.ts'
+import { followed, followNext } from './follow.ts'
 import { rowTimeoutMs } from './matrix.ts'
 
-let lab: OwnLab
-
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up')
-}, rowTimeoutMs)
-
-afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+const lab = sharedLab()
 
 /** One for each way that it can take; all of them, and every two at once, are in the campaign. */
 describe('Next: as it is typed leads to health', () => {
-  test.each([
-    'service-down',
-    'stuck-lock/given-up',
-    'lock-vanished/freed',
-    'settings-not-applied',
-    'unfinished-repair/here',
-    'unfinished-repair/elsewhere',
-    'run-planted/repair',
-    // what stands looks as if a repair had left it, so that every repair is refused until the record is gone
-    'service-down run-planted/repair',
-  ])(
+  test.each(followed)(
     '%s',
     async (names) => {
       await lab.must('lab', 'break', ...names.split(' '))

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { faultRows } from '../../src/lab/fault-list.ts'
-import { ownLab } from '../lab/support/own-lab.ts'
-import type { OwnLab } from '../lab/support/own-lab.ts'
+import { sharedLab } from '../lab/support/own-lab.ts'
 import { breakLookMend, expectationOf, look, rowTimeoutMs } from './matrix.ts'
+import { decisive } from '../support/campaign.ts'
 
 const rows = faultRows()
 
-let lab: OwnLab
-
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up', '--broker', '3')
-}, rowTimeoutMs)
-
-afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
+const lab = sharedLab('--broker', '3')
 
 test('the healthy lab on an older broker has nothing to report', async () => {
   await look(lab, { exitCode: 0, roots: [], allowedConsequences: [] })
@@ -47,7 +40,7 @@ const pairs: readonly [first: string, second: string, exitCode: number, roots: r
 ]
 
 describe('doctor tells apart', () => {
-  test.each(pairs)(
+  test.each(decisive(pairs, 4))(
     '%s and %s',
     async (first, second, exitCode, roots) => {
       const consequences = rows

@@ -1,13 +1,13 @@
 import { build as bundle } from 'esbuild'
 import type { Plugin } from 'esbuild'
-import { compileWat } from '../../bin/wat.js'
+import { compileWasm } from '../../bin/wasm.js'
 
-/** As in bin/wat.js. */
-const wat: Plugin = {
-  name: 'wat',
+/** As in bin/wasm.js. */
+const wasm: Plugin = {
+  name: 'wasm',
   setup(build) {
-    build.onLoad({ filter: /\.wat$/ }, async ({ path }) => ({
-      contents: new Uint8Array(await compileWat(path)),
+    build.onLoad({ filter: /\.as$/ }, async ({ path }) => ({
+      contents: new Uint8Array(await compileWasm(path)),
       loader: 'binary',
     }))
   },
@@ -23,11 +23,13 @@ export async function bundleChild(outfile: string): Promise<void> {
     target: 'node20',
     format: 'esm',
     keepNames: true,
-    plugins: [wat],
+    plugins: [wasm],
     external: ['pg-native', 'testcontainers'],
     alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
     banner: {
-      js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);",
+      js:
+        "import {createRequire as __createRequire} from 'node:module';" +
+        'const require=__createRequire(import.meta.url);',
     },
     logLevel: 'warning',
   })

@@ -16,7 +16,11 @@ const watcher = new Worker(
   const now = new Int32Array(workerData.state)
   const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
   let [number, since, usedMs, most] = [-1, 0, 0, 0]
-  const end = (why, figure) => { require('node:fs').writeSync(1, JSON.stringify({ ended: why, number: Atomics.load(now, 0), figure }) + '\\n'); process.kill(process.pid, 'SIGKILL') }
+  const end = (why, figure) => {
+    const ended = { ended: why, number: Atomics.load(now, 0), figure }
+    require('node:fs').writeSync(1, JSON.stringify(ended) + '\\n')
+    process.kill(process.pid, 'SIGKILL')
+  }
   setInterval(() => {
     const is = Atomics.load(now, 0)
     if (is !== number) [number, since, usedMs] = [is, performance.now(), used()]
@@ -24,7 +28,9 @@ const watcher = new Worker(
     if (rss > most) Atomics.store(now, 1, (most = rss) / 1000)
     if (rss > 500e6) end('memory', Math.round(rss / 1e6))
     // on a machine with other work the clock runs on while nothing is done here
-    if (used() - usedMs > 10_000 || performance.now() - since > 60_000) end('hang', Math.round((performance.now() - since) / 1000))
+    if (used() - usedMs > 10_000 || performance.now() - since > 60_000) {
+      end('hang', Math.round((performance.now() - since) / 1000))
+    }
   }, 200)`,
   { eval: true, workerData: { state } },
 )
@@ -36,7 +42,7 @@ const begin = (number: number): void => {
   if (number % 25 === 0) collect()
 }
 const fuzzed = await fuzz(reader, { seed, count: Number(count), from: Number(from), failed, begin })
-process.stdout.write(
-  `${JSON.stringify({ fuzzed: { ...fuzzed, seconds: Math.round((performance.now() - begun) / 1000), megabytes: Math.round(now[1]! / 1000) } })}\n`,
-)
+const seconds = Math.round((performance.now() - begun) / 1000)
+const megabytes = Math.round(now[1]! / 1000)
+process.stdout.write(`${JSON.stringify({ fuzzed: { ...fuzzed, seconds, megabytes } })}\n`)
 await watcher.terminate()

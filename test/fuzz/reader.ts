@@ -21,7 +21,8 @@ export function shown(text: string): void {
   const raw = /[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/.exec(text)
   if (raw)
     throw new Error(
-      `raw U+${raw[0].charCodeAt(0).toString(16).padStart(4, '0')} is printed: ${JSON.stringify(text.slice(Math.max(0, raw.index - 60), raw.index + 20))}`,
+      `raw U+${raw[0].charCodeAt(0).toString(16).padStart(4, '0')} is printed: ` +
+        `${JSON.stringify(text.slice(Math.max(0, raw.index - 60), raw.index + 20))}`,
     )
 }
 

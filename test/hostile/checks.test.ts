@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
 import { checks } from '../../src/checks/index.ts'
-import { jsonText } from '../../src/cli/json.ts'
-import type { CheckReport } from '../../src/core/report.ts'
-import { doctorChanges } from '../../src/output/doctor/changes.ts'
-import { doctorShort } from '../../src/output/doctor/short.ts'
-import { doctorTable } from '../../src/output/doctor/table.ts'
+import { jsonText } from '../../src/cli/write.ts'
+import type { CheckReport } from '../../src/core/check.ts'
+import { doctorChanges, doctorShort, doctorTable } from '../../src/output/doctor/table.ts'
 import { judged } from '../checks/table.ts'
 import type { Case } from '../checks/table.ts'
 import { tables } from '../checks/tables.ts'
@@ -12,9 +10,10 @@ import { openFakes } from '../fakes/index.ts'
 import { reportOf } from '../output/reports.ts'
 import { assertHarmless, assertHarmlessJson, poisoned } from './poison.ts'
 import type { Poisoning } from './poison.ts'
+import { isCampaign } from '../support/campaign.ts'
 
 /** so many texts of a situation are poisoned one by one, spread over all of them; and then all at once */
-const mostSingly = 12
+const mostSingly = isCampaign ? 12 : 5
 
 /**
  * The report of that situation with poison in what its parts say; null: the poisoned value is one that no adapter can

@@ -1,23 +1,20 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { jsonText } from '../../src/cli/json.ts'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import { jsonText } from '../../src/cli/write.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import { command } from '../../src/core/shell-command.ts'
-import { discardText } from '../../src/output/discard.ts'
-import { fitted } from '../../src/output/doctor/fitted.ts'
-import { firstTypedHere, nextText, typedHere } from '../../src/output/next.ts'
-import { adoptCommand, recordText } from '../../src/output/record.ts'
+import { adoptCommand, discardText, recordText } from '../../src/output/record.ts'
+import { doctorChanges, doctorShort, doctorTable, fitted } from '../../src/output/doctor/table.ts'
+import { fixSummary, leftText } from '../../src/output/doctor/verdict.ts'
+import { errorText, firstTypedHere, nextText, stackText, typedHere } from '../../src/output/error-text.ts'
 import { recordOf } from '../engine/repairing.ts'
 import { explainDocument, explainText } from '../../src/output/explain.ts'
 import { explainSearch } from '../../src/knowledge/explain/search/search.ts'
 import { explainTexts } from '../../src/knowledge/explain/index.ts'
 import { accountLines, repairText, stepLines, takeBackText } from '../../src/output/repair.ts'
+import { movingLine } from '../../src/output/progress.ts'
 import { checksText } from '../../src/output/checks.ts'
 import { cpuText } from '../../src/output/cpu.ts'
-import { doctorChanges } from '../../src/output/doctor/changes.ts'
-import { doctorShort } from '../../src/output/doctor/short.ts'
-import { doctorTable } from '../../src/output/doctor/table.ts'
-import { errorText, stackText } from '../../src/output/error-text.ts'
 import { historyText } from '../../src/output/history.ts'
 import { initText } from '../../src/output/init.ts'
 import { integrationText } from '../../src/output/integration.ts'
@@ -37,13 +34,12 @@ import { lintSarif } from '../../src/output/lint/sarif.ts'
 import { lintText } from '../../src/output/lint/text.ts'
 import { linkedSource, markdownTable } from '../../src/output/markdown.ts'
 import { planText } from '../../src/output/plan.ts'
-import { movingLine } from '../../src/output/progress.ts'
-import { scanChanges, scanRows } from '../../src/output/scan/live.ts'
-import { scanText } from '../../src/output/scan/text.ts'
-import type { Screen } from '../../src/output/screen.ts'
+import { preflightText } from '../../src/output/preflight.ts'
+import { scanChanges, scanRows, scanText } from '../../src/output/scan/text.ts'
+import type { Screen } from '../../src/output/paint.ts'
 import { serviceText } from '../../src/output/service.ts'
 import { clip, hang, pad, printable, wrap } from '../../src/output/text.ts'
-import { whoamiText } from '../../src/output/whoami.ts'
+import { whoamiText } from '../../src/output/login.ts'
 import * as lintDocuments from '../output/lint/documents.ts'
 import { documents as repairDocuments, histories, riskyPlan } from '../output/repairs.ts'
 import * as reports from '../output/reports.ts'
@@ -141,6 +137,10 @@ const printings: Readonly<Record<string, Printing>> = {
       },
     ],
     checksText,
+  ),
+  leftText: printing(
+    allReports.flatMap(({ checks }) => checks.map((root) => ({ root, does: 'by-hand' as const }))),
+    leftText,
   ),
   cpuText: printing(
     [
@@ -288,6 +288,27 @@ const printings: Readonly<Record<string, Printing>> = {
     printable(firstTypedHere([`kubectl ${suggestion}`]) ?? ''),
   ),
   nextText: printing([{ next: 'curl x' }], ({ next }) => nextText(next)),
+  preflightText: printing(
+    allReports.map(({ build, rootCauses: _, ...report }) => ({
+      ...report,
+      from: build,
+      to: build ?? 'x',
+      broker: build ?? 'x',
+      verdict: 'not-known' as const,
+      steps: report.checks.map(({ title, remedy }) => ({ text: title, commands: remedy?.commands ?? [] })),
+    })),
+    (document, screen) => preflightText(document, { screen, exitCode: 3, verbose: true }),
+  ),
+  fixSummary: printing(
+    allReports.map((report) => ({
+      before: report,
+      after: report,
+      done: [{ fix: 'unlock-changelog', root: 'database/changelog-lock' }],
+      tookMs: 41_000,
+      withWarnings: false,
+    })),
+    fixSummary,
+  ),
   fitted: printing([{ line: 'a' }], ({ line }, { columns }) =>
     fitted(`${printable(line)}\n\nend\n`, { rows: 24, columns }),
   ),
@@ -317,9 +338,19 @@ const printings: Readonly<Record<string, Printing>> = {
 /** Those that print nothing of foreign origin, or are parts of those above, and why. */
 const others: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    ['verdict', 'summary', 'tell', 'shortLine', 'statusWord', 'badge', 'oneLine', 'lotsOf', 'lotOf', 'namesOf'].map(
-      (name) => [name, 'a part of doctorTable, doctorShort and doctorChanges'],
-    ),
+    [
+      'verdict',
+      'summary',
+      'tell',
+      'shortLine',
+      'statusWord',
+      'badge',
+      'oneLine',
+      'lotsOf',
+      'lotOf',
+      'doctorBlocks',
+      'textOf',
+    ].map((name) => [name, 'a part of doctorTable, doctorShort and doctorChanges']),
   ),
   ...Object.fromEntries(
     ['groupsOf', 'amount', 'extent', 'tally', 'testOf', 'short', 'pathOf'].map((name) => [
@@ -327,9 +358,7 @@ const others: Readonly<Record<string, string>> = {
       'a part of lintText and of the other formats',
     ]),
   ),
-  ...Object.fromEntries(
-    ['at', 'counts', 'period', 'barsOf', 'scanSummary'].map((name) => [name, 'a part of scanText']),
-  ),
+  ...Object.fromEntries(['barsOf', 'scanSummary'].map((name) => [name, 'a part of scanText'])),
   ...Object.fromEntries(
     [
       'cpuExitCode',
@@ -340,10 +369,11 @@ const others: Readonly<Record<string, string>> = {
       'explainDocument',
       'tokenDocument',
       'planOfRecord',
+      'remedyOf',
     ].map((name) => [name, 'makes no text']),
   ),
   ...Object.fromEntries(['countOf', 'widthOf', 'lifeText'].map((name) => [name, 'numbers and words of this program'])),
-  ...Object.fromEntries(['knownFaultsTable', 'withGenerated'].map((name) => [name, 'a document of this repository'])),
+  ...Object.fromEntries(['withGenerated'].map((name) => [name, 'a document of this repository'])),
   paintFor: 'colours of this program',
 }
 

@@ -2,11 +2,17 @@ import { AdminError } from '../../src/core/error.ts'
 
 /** What steers a terminal, hides, turns the direction of writing, or begins a line of its own. */
 export const poison =
-  '~\u001b[2J\u001b[31m\u001b]8;;https://evil.example\u0007\u009b1A\u0000\u0008\u007f\u0085\r\nFORGED\rFORGED\u202e\u2066\u200e\u061c\u200b\u2060\ufeff\u00ad\u2028FORGED\u2029\ud800\u{e0041}\u00a0\u3000\u0301\u0301\u0301\u0301\u0301\u0301~'
+  '~\u001b[2J\u001b[31m\u001b]8;;https://evil.example\u0007\u009b1A\u0000\u0008\u007f\u0085\r\nFORGED\rFORGED' +
+  '\u202e\u2066\u200e\u061c\u200b\u2060\ufeff\u00ad\u2028FORGED\u2029\ud800\u{e0041}\u00a0\u3000' +
+  '\u0301\u0301\u0301\u0301\u0301\u0301~'
 
 /** Written anew, not taken from the program: each of these in an output is a fault. */
-const harmful =
-  /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]|\u0301{5}/u
+const harmful = new RegExp(
+  String.raw`[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e` +
+    String.raw`\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]|` +
+    String.raw`\p{Cs}|[\u{e0000}-\u{e007f}]|\u0301{5}`,
+  'u',
+)
 const ownColours = /\u001b\[(?:1|2|22|3[1235]|39)m/g
 
 /**

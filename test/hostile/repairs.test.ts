@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { jsonText } from '../../src/cli/json.ts'
+import { jsonText } from '../../src/cli/write.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { documentOf } from '../../src/engine/carry-out.ts'
 import { makePlan } from '../../src/engine/plan.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { phash2 } from '../../src/knowledge/erlang-hash.ts'
-import type { Term } from '../../src/knowledge/erlang-hash.ts'
+import { phash2 } from '../../src/knowledge/argument-types.ts'
+import type { Term } from '../../src/knowledge/argument-types.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 const tuple = (...all: readonly Term[]): Term => ({ tuple: all })

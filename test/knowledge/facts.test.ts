@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { deniesTransientQueues, isBuiltIn } from '../../src/knowledge/broker.ts'
-import { cpuLevel, isVirtual, missingFlags, parseCpuinfo } from '../../src/knowledge/cpu-levels.ts'
+import { cpuLevel, isVirtual, missingFlags, parseCpuinfo } from '../../src/knowledge/processors.ts'
 import { isLockStatement, parseLockedBy } from '../../src/knowledge/lock.ts'
 import { declaredQueues, durableConflicts, logSignatures, unknownHosts } from '../../src/knowledge/log-signatures.ts'
 import { defaultVendor, parseBoolean, settingNames, vendorIn } from '../../src/knowledge/settings.ts'
@@ -151,20 +151,24 @@ describe('log signatures', () => {
   it.each([
     ['java.net.UnknownHostException: jira.example.org', ['jira.example.org']],
     [
-      'x java.net.UnknownHostException: Jira.example.org: Name or service not known\nCaused by: java.net.UnknownHostException: jira.example.org.',
+      'x java.net.UnknownHostException: Jira.example.org: Name or service not known\nCaused by: ' +
+        'java.net.UnknownHostException: jira.example.org.',
       ['jira.example.org'],
     ],
     ['java.net.UnknownHostException: a\njava.net.UnknownHostException: b-c.d', ['a', 'b-c.d']],
     [
-      'java.net.UnknownHostException: fd00::2: Name or service not known\nCaused by: java.net.UnknownHostException: fe80::1%eth0',
+      'java.net.UnknownHostException: fd00::2: Name or service not known\nCaused by: ' +
+        'java.net.UnknownHostException: fe80::1%eth0',
       ['fd00::2', 'fe80::1%eth0'],
     ],
     [
-      'java.net.UnknownHostException: [2001:DB8::2]: invalid IPv6 address\njava.net.UnknownHostException: 2001:db8:0:0:0:0:0:3: no',
+      'java.net.UnknownHostException: [2001:DB8::2]: invalid IPv6 address\njava.net.UnknownHostException: ' +
+        '2001:db8:0:0:0:0:0:3: no',
       ['2001:db8::2', '2001:db8:0:0:0:0:0:3'],
     ],
     [
-      'java.net.UnknownHostException: ::ffff:10.0.0.1: no\njava.net.UnknownHostException: fd00::\njava.net.UnknownHostException: cafe:5432: no',
+      'java.net.UnknownHostException: ::ffff:10.0.0.1: no\njava.net.UnknownHostException: ' +
+        'fd00::\njava.net.UnknownHostException: cafe:5432: no',
       ['::ffff:10.0.0.1', 'fd00::', 'cafe'],
     ],
     ['java.net.UnknownHostException: : Name or service not known', []],
@@ -176,9 +180,12 @@ describe('log signatures', () => {
 
   it('names queues and exchanges that are not as asked for', () => {
     const text =
-      "reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'a b' in vhost '/x': received 'true' but current is 'false', class-id=50\n" +
-      "PRECONDITION_FAILED - inequivalent arg 'durable' for exchange 'e' in vhost '/': received 'false' but current is 'true'\n" +
-      "PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received 'quorum' but current is 'classic'"
+      "reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'a b' in vhost '/x': received " +
+      "'true' but current is 'false', class-id=50\n" +
+      "PRECONDITION_FAILED - inequivalent arg 'durable' for exchange 'e' in vhost '/': received 'false' but " +
+      "current is 'true'\n" +
+      "PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received 'quorum' but " +
+      "current is 'classic'"
     expect(durableConflicts(text)).toEqual([
       { kind: 'queue', name: 'a b', vhost: '/x', wanted: true, current: false },
       { kind: 'exchange', name: 'e', vhost: '/', wanted: false, current: true },
@@ -188,8 +195,10 @@ describe('log signatures', () => {
 
   it('names queues that are declared', () => {
     const text =
-      'Auto-declaring a non-durable, auto-delete, or exclusive Queue (upload) durable:false, auto-delete:false, exclusive:false. It will be redeclared\n' +
-      'Auto-declaring a non-durable, auto-delete, or exclusive Queue (reply) durable:true, auto-delete:true, exclusive:true.\n' +
+      'Auto-declaring a non-durable, auto-delete, or exclusive Queue (upload) durable:false, ' +
+      'auto-delete:false, exclusive:false. It will be redeclared\n' +
+      'Auto-declaring a non-durable, auto-delete, or exclusive Queue (reply) durable:true, auto-delete:true, ' +
+      'exclusive:true.\n' +
       'Auto-declaring a non-durable, auto-delete, or exclusive Queue (short) durable:false'
     expect(declaredQueues(text)).toEqual([
       { name: 'upload', durable: false, autoDelete: false, exclusive: false },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hypervisorNamed } from '../../src/knowledge/hypervisors.ts'
+import { hypervisorNamed } from '../../src/knowledge/processors.ts'
 
 test.each([
   [['Standard PC (Q35 + ICH9, 2009)\n', 'QEMU\n'], 'QEMU'],

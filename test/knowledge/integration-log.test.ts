@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { addressesInLog } from '../../src/domain/integrations/addresses.ts'
 import type { LogRecord } from '../../src/core/sources.ts'
-import { loggedCalls } from '../../src/knowledge/integration-log.ts'
+import { loggedCalls } from '../../src/knowledge/log-signatures.ts'
 
 const record = (text: string): LogRecord => ({ at: null, level: null, text })
 const call = (text: string, thread = 'scheduling-1'): LogRecord =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namedTimeZone } from '../../src/knowledge/jvm-time-zone.ts'
+import { namedTimeZone } from '../../src/knowledge/jvm.ts'
 
 const tokyo = '-Duser.timezone=Asia/Tokyo'
 const york = '-Duser.timezone=America/New_York'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isStale, wasThere } from '../../src/knowledge/session-validity.ts'
+import { isStale, wasThere } from '../../src/knowledge/sessions.ts'
 
 const now = 1_800_000_000_000
 const minute = 60_000

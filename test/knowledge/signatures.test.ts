@@ -13,14 +13,16 @@ const lines: readonly (readonly [string, readonly SignatureId[]])[] = [
   ['Waiting for changelog lock....', ['lock-waiting']],
   ['Waiting for changelog lock...', ['lock-waiting']],
   [
-    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00::2) since 11/21/26, 2:12 AM',
+    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00::2) ' +
+      'since 11/21/26, 2:12 AM',
     ['lock-refused'],
   ],
   ['Successfully acquired change log lock', ['lock-taken']],
   ['Successfully released change log lock', ['lock-released']],
   ['INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.', ['transient-refused']],
   [
-    "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q1' in vhost '/': received 'true' but current is 'false'",
+    "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q1' in vhost '/': received 'true' but current " +
+      "is 'false'",
     ['precondition-failed'],
   ],
   ['Fatal glibc error: CPU does not support x86-64-v3', ['cpu-level']],
@@ -29,7 +31,8 @@ const lines: readonly (readonly [string, readonly SignatureId[]])[] = [
   ['404 Bad credentials', ['token-refused']],
   ['java.lang.OutOfMemoryError: Java heap space', ['out-of-memory']],
   [
-    'HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=5)',
+    'HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, ' +
+      'waiting=5)',
     ['pool-exhausted'],
   ],
   ["We weren't able to index files during [5m]: found [17], indexed [0]", ['agent-nothing-indexed']],
@@ -76,8 +79,10 @@ describe('what a line tells', () => {
 
   it('is which argument of what is not as asked for', () => {
     const text =
-      "PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue 'q' in vhost '/a': received the value 'quorum' of type 'longstr' but current is none, class-id=50\n" +
-      "PRECONDITION_FAILED - inequivalent arg 'auto_delete' for exchange 'e' in vhost '/': received 'true' but current is 'false'"
+      "PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue 'q' in vhost '/a': received the value " +
+      "'quorum' of type 'longstr' but current is none, class-id=50\n" +
+      "PRECONDITION_FAILED - inequivalent arg 'auto_delete' for exchange 'e' in vhost '/': received 'true' but " +
+      "current is 'false'"
     expect(argumentConflicts(text)).toEqual([
       {
         kind: 'queue',

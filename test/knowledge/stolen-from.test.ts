@@ -6,7 +6,8 @@ const records = {
   released: 'liquibase.lockservice : Successfully released change log lock',
   waits: 'liquibase.lockservice : Waiting for changelog lock....',
   refused:
-    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00:0:0:0:0:0:0:2%eth0) since 11/21/26, 2:12 AM',
+    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm ' +
+    '(fd00:0:0:0:0:0:0:2%eth0) since 11/21/26, 2:12 AM',
   strange: 'Could not acquire change log lock',
   other: 'Started App in 21.3 seconds',
 } as const

@@ -240,7 +240,8 @@ function patchedObject(before: Stored, type: string, patch: unknown): Stored {
   if (type.startsWith('application/strategic-merge-patch+json')) return strategicPatch(before, patch) as Stored
   if (type.startsWith('application/json-patch+json')) return jsonPatch(before, patch) as Stored
   throw badRequest(
-    `the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json`,
+    'the body of the request was in an unknown format - accepted media types include: ' +
+      'application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json',
   )
 }
 

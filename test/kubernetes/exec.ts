@@ -63,14 +63,18 @@ export function answerExec(
       })
     if (isHidden)
       return fail(
-        `error sending request: Post "https://10.99.0.1:10251/exec/${namespace}/${name}/${container}?command=${command[0]}&error=1&output=1": ${kubeletRefuses}`,
+        'error sending request: Post ' +
+          `"https://10.99.0.1:10251/exec/${namespace}/${name}/${container}?command=${command[0]}&error=1&output=1": ` +
+          `${kubeletRefuses}`,
       )
     const state = pod.status.containerStatuses?.find((it) => it.name === container)?.state
     if (!state?.['running']) return fail(`unable to upgrade connection: container not found ("${container}")`)
     const program = cluster.hooks.exec?.({ pod, container, command }) ?? null
     if (program === null) {
       return fail(
-        `error executing command in container: failed to exec in container: failed to start exec "fc7ef1a745ff": OCI runtime exec failed: exec failed: unable to start container process: exec: "${command[0]}": executable file not found in $PATH: unknown`,
+        'error executing command in container: failed to exec in container: failed to start exec ' +
+          '"fc7ef1a745ff": OCI runtime exec failed: exec failed: unable to start container process: exec: ' +
+          `"${command[0]}": executable file not found in $PATH: unknown`,
       )
     }
     cluster.programs.add(program)

@@ -274,7 +274,8 @@ describe('as documented', () => {
     await scale(3)
     expect(owners()).toEqual(['helm Apply', 'kube-controller-manager Update status', 'testops-admin Update scale'])
     expect(messageOf(await apply('two', intent({ replicas: 2 })))).toBe(
-      'Apply failed with 1 conflict: conflict with "testops-admin" with subresource "scale" using apps/v1: .spec.replicas',
+      'Apply failed with 1 conflict: conflict with "testops-admin" with subresource "scale" using apps/v1: ' +
+        '.spec.replicas',
     )
     expect((await apply('two', intent({ replicas: 3 }))).status).toBe(200)
     for (const replicas of [0, 3]) {

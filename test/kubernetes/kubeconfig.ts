@@ -20,12 +20,15 @@ export async function kubeconfigIn(folder: string, url: string): Promise<string>
 }
 
 function kubeconfigText(url: string): string {
+  const authority = url.startsWith('https:')
+    ? `, certificate-authority: "${tlsFile('authority.pem')}", tls-server-name: localhost`
+    : ''
   return `apiVersion: v1
 kind: Config
 current-context: test
 clusters:
 - name: test
-  cluster: {server: "${url}"${url.startsWith('https:') ? `, certificate-authority: "${tlsFile('authority.pem')}", tls-server-name: localhost` : ''}}
+  cluster: {server: "${url}"${authority}}
 contexts:
 - name: test
   context: {cluster: test, user: test-user, namespace: testops}

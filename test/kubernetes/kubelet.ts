@@ -19,12 +19,14 @@ export function admit(pod: Pod, cluster: Cluster): void {
       ...(context?.allowPrivilegeEscalation === false
         ? []
         : [
-            `allowPrivilegeEscalation != false (container "${container.name}" must set securityContext.allowPrivilegeEscalation=false)`,
+            `allowPrivilegeEscalation != false (container "${container.name}" must set ` +
+              'securityContext.allowPrivilegeEscalation=false)',
           ]),
       ...(context?.capabilities?.drop?.includes('ALL')
         ? []
         : [
-            `unrestricted capabilities (container "${container.name}" must set securityContext.capabilities.drop=["ALL"])`,
+            `unrestricted capabilities (container "${container.name}" must set ` +
+              'securityContext.capabilities.drop=["ALL"])',
           ]),
       ...(own?.runAsNonRoot === true
         ? []
@@ -32,7 +34,8 @@ export function admit(pod: Pod, cluster: Cluster): void {
       ...(own?.seccompProfile?.type === 'RuntimeDefault'
         ? []
         : [
-            `seccompProfile (pod or container "${container.name}" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")`,
+            `seccompProfile (pod or container "${container.name}" must set securityContext.seccompProfile.type ` +
+              'to "RuntimeDefault" or "Localhost")',
           ]),
     ]
   })
@@ -70,7 +73,10 @@ export function start(pod: Pod, cluster: Cluster): void {
   const startedAt = timestamp(new Date())
   const program = cluster.hooks.exec?.({ pod, container: container.name, command }) ?? null
   if (program === null) {
-    const message = `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "${command[0]}": executable file not found in $PATH: unknown`
+    const message =
+      'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create ' +
+      `failed: unable to start container process: exec: "${command[0]}": executable file not found in $PATH: ` +
+      'unknown'
     return become('Failed', {
       terminated: {
         exitCode: 128,

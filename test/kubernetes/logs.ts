@@ -11,7 +11,8 @@ export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, r
   if (cluster.isHidden('log', pod)) {
     const asked = new URLSearchParams([...query].filter(([key]) => key !== 'container').sort()).toString()
     throw kubeletUnreachable(
-      `Get "https://10.99.0.1:10251/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}": ${kubeletRefuses}`,
+      `Get "https://10.99.0.1:10251/containerLogs/${namespace}/${name}/${container}` +
+        `${asked === '' ? '' : `?${asked}`}": ${kubeletRefuses}`,
     )
   }
   const key = `${namespace}/${name}/${container}`

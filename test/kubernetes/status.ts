@@ -50,7 +50,8 @@ export function forbidden(
   return new Refused(
     403,
     'Forbidden',
-    `${what} is forbidden: User "${user}" cannot ${verb} resource "${plural}" in API group "${resource.group}" ${where}`,
+    `${what} is forbidden: User "${user}" cannot ${verb} resource "${plural}" ` +
+      `in API group "${resource.group}" ${where}`,
     detailsOf(resource, name),
   )
 }
@@ -59,7 +60,8 @@ export function conflict(resource: Resource, name: string): Refused {
   return new Refused(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${nameOf(resource)} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+    `Operation cannot be fulfilled on ${nameOf(resource)} "${name}": the object has been modified; please ` +
+      'apply your changes to the latest version and try again',
     detailsOf(resource, name),
   )
 }
@@ -74,7 +76,10 @@ export type Conflicts = readonly {
 export function applyConflict(conflicts: Conflicts): Refused {
   const all = conflicts
     .map(({ owner, fields }) => ({
-      by: `${JSON.stringify(owner.manager)}${owner.subresource === undefined ? '' : ` with subresource ${JSON.stringify(owner.subresource)}`}${owner.operation === 'Update' ? ` using ${owner.apiVersion}` : ''}`,
+      by:
+        `${JSON.stringify(owner.manager)}` +
+        `${owner.subresource === undefined ? '' : ` with subresource ${JSON.stringify(owner.subresource)}`}` +
+        `${owner.operation === 'Update' ? ` using ${owner.apiVersion}` : ''}`,
       fields: fields.map(shownPath),
     }))
     // what writes through a subresource is named first (`getConflictMessage`)
@@ -86,7 +91,8 @@ export function applyConflict(conflicts: Conflicts): Refused {
   const what =
     causes.length === 1
       ? `1 conflict: ${first!.message}: ${first!.field}`
-      : `${causes.length} conflicts: ${all.flatMap(({ by, fields }) => [`conflicts with ${by}:`, ...fields.map((field) => `- ${field}`)]).join('\n')}`
+      : `${causes.length} conflicts: ` +
+        all.flatMap(({ by, fields }) => [`conflicts with ${by}:`, ...fields.map((field) => `- ${field}`)]).join('\n')
   return new Refused(409, 'Conflict', `Apply failed with ${what}`, { causes })
 }
 

@@ -24,9 +24,8 @@ export function answerWatch(asked: Asked, cluster: Cluster, response: ServerResp
       resourceVersion: String(cluster.resourceVersion),
       annotations: { 'k8s.io/initial-events-end': 'true' },
     }
-    response.write(
-      `${JSON.stringify({ type: 'BOOKMARK', object: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } })}\n`,
-    )
+    const object = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata }
+    response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`)
   }
   const changed = (change: { type: string; resource: string; object: Stored }): void => {
     if (change.resource === resource.plural && isWanted(change.object)) tell(change.type, change.object)

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
+import { describe, expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/core/check.ts'
 import type { LabState } from '../../src/lab/state.ts'
 import type { LabBreakDocument, LabMendDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
-import { ownLab } from './support/own-lab.ts'
+import { ownLab, sharedLab } from './support/own-lab.ts'
 import type { OwnLab } from './support/own-lab.ts'
 
 const timeoutMs = 180_000
@@ -29,13 +29,7 @@ describe('without a lab', () => {
 })
 
 describe('with a lab', () => {
-  let lab: OwnLab
-
-  beforeAll(async () => {
-    lab = await ownLab()
-    await lab.must('lab', 'up')
-  }, timeoutMs)
-  afterAll(async () => expect(await lab.end()).toEqual([]), timeoutMs)
+  const lab = sharedLab()
 
   const broken = async (): Promise<string[]> =>
     (await lab.json<LabStatusDocument>('lab', 'status')).document.broken.map(({ name, state }) => `${name} ${state}`)
@@ -159,7 +153,7 @@ describe('with a lab', () => {
         exitCode: 4,
         document: {
           error: {
-            message: 'cannot make broker-alarm/disk: RabbitMQ is stopped (broken by broker-down)',
+            message: 'cannot create fault broker-alarm/disk: fault broker-down stops RabbitMQ',
             suggestions: ['testops-admin lab mend broker-down'],
           },
         },
@@ -180,7 +174,9 @@ describe('with a lab', () => {
         exitCode: 4,
         document: {
           error: {
-            message: 'cannot make unknown-host: the service does not answer (broken by api-slow, service-down)',
+            message:
+              'cannot create fault unknown-host: the practice service does not answer ' +
+              '(broken by api-slow, service-down)',
             suggestions: ['testops-admin lab mend', 'testops-admin lab break unknown-host api-slow service-down'],
           },
         },
@@ -207,7 +203,8 @@ describe('with a lab', () => {
         expect(`${words.join(' ')} ${exitCode} ${document.error.code}`).toBe(`${words.join(' ')} 5 BUSY`)
         expect(document.error.message).toMatch(
           new RegExp(
-            `^another operator is working on the lab: \`lab break stuck-lock/given-up\` \\(process ${first.child.pid}\\) since 20`,
+            `^another operator has been running \`lab break stuck-lock/given-up\` \\(process ` +
+              `${first.child.pid}\\) on this lab since 20`,
           ),
         )
       }
@@ -223,7 +220,7 @@ describe('with a lab', () => {
   test.each(['SIGKILL', 'SIGINT'] as const)(
     'half a break that was ended by %s is mended',
     async (signal) => {
-      for (const afterMs of [0, 400, 1200]) {
+      for (const afterMs of [0, 150, 400]) {
         const half = lab.start('lab', 'break', 'stuck-lock/waiting', 'store-full')
         await until(() => stateOf(lab).faults.length > 0)
         await sleep(afterMs)
@@ -233,7 +230,10 @@ describe('with a lab', () => {
         if (signal === 'SIGINT') {
           expect(exitCode).toBe(6)
           expect(stderr).toMatch(
-            /Error: interrupted: the lab is broken, maybe only partly\n\nTry:\n.*lab status\n.*lab mend\n.*lab down\n$/,
+            new RegExp(
+              String.raw`Error: interrupted: some faults in the lab may be only partly created or removed\n\n` +
+                String.raw`Try:\n.*lab status\n.*lab mend\n.*lab down\n$`,
+            ),
           )
         }
         expect((await broken()).length).toBeGreaterThan(0)

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { IntegrationDocument } from '../../src/output/integration.ts'
-import { ownLab } from './support/own-lab.ts'
-import type { OwnLab } from './support/own-lab.ts'
+import { sharedLab } from './support/own-lab.ts'
 
-let lab: OwnLab
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up')
-}, 180_000)
 // it is taken down while the external system runs
-afterAll(async () => expect(await lab.end()).toEqual([]), 180_000)
+const lab = sharedLab()
 
 async function check(...words: string[]): Promise<{ exitCode: number | null; steps: string[] }> {
   const { exitCode, document } = await lab.json<IntegrationDocument>('check-integration', '-d', 'lab', ...words)

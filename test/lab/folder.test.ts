@@ -49,7 +49,7 @@ describe('a folder with other things in it', () => {
     const error = await errorOf(bringLabUp(options(root), {}))
     expect({ code: error.code, message: error.message }).toEqual({
       code: 'REFUSED',
-      message: `cannot put a lab into ${root}: it holds other files (notes.txt, secrets, service)`,
+      message: `cannot put a lab into ${root}: the folder contains other files (notes.txt, secrets, service)`,
     })
     expect((await readdir(root)).sort()).toEqual(['notes.txt', 'secrets', 'service'])
   })
@@ -76,7 +76,7 @@ describe('a folder with other things in it', () => {
     })
     const asked = options(root)
     expect(await takeLabDown(asked)).toEqual({ found: true, removed: [] })
-    expect(asked.said).toEqual([`${root} stays: it holds other files (lab.json.bak, notes.txt)`])
+    expect(asked.said).toEqual([`${root} was not removed: the folder contains other files (lab.json.bak, notes.txt)`])
     expect((await readdir(root)).sort()).toEqual(['lab.json.bak', 'notes.txt'])
   })
 })
@@ -94,7 +94,7 @@ test.each([
     'there is a file where a folder should be',
     null,
   ],
-  ['cannot be made', async () => '/proc/testops-admin-lab', 'a folder cannot be made there', null],
+  ['cannot be made', async () => '/proc/testops-admin-lab', 'cannot create a folder there', null],
   ['has a name that is too long', async () => join(tmpdir(), 'x'.repeat(300)), 'the name is too long', null],
 ])('a folder that %s is one clear error, and nothing hangs', async (_, make, reason, whenRead) => {
   const root = await make()
@@ -106,7 +106,7 @@ test.each([
   })
   expect(error.suggestions).toEqual([
     `ls -ld ${root}`,
-    'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you can write to',
+    'export TESTOPS_ADMIN_LAB_DIR=…   # the path of a folder that you can write to',
   ])
   if (whenRead === null) return
   for (const look of [takeLabDown, labStatus]) {
@@ -185,7 +185,7 @@ describe('the lock of an operator', () => {
       const { message } = await errorOf(asOperator(layout, 'lab mend', () => Promise.resolve()))
       expect(message).toMatch(
         new RegExp(
-          `^another operator is working on the lab: \`lab break api-slow\` \\(process ${process.pid}\\) since 20`,
+          `^another operator has been running \`lab break api-slow\` \\(process ${process.pid}\\) on this lab since 20`,
         ),
       )
       expect(await readFile(layout.lock, 'utf8')).toBe(text)

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LabStatusDocument } from '../../src/output/lab.ts'
 import { breakLookMend, look } from '../faults/matrix.ts'
 import { ownLab } from './support/own-lab.ts'
 import type { OwnLab } from './support/own-lab.ts'
+import { servers } from '../servers/index.ts'
 import { withDatabase } from './support/databases.ts'
 
 const timeoutMs = 180_000
-const { postgres, redis, rabbitmq43 } = inject('servers')
+const { postgres, redis, rabbitmq43 } = servers()
 const credentials = ({ user, password }: { user: string; password: string }): string =>
   password ? `${user}:${password}@` : ''
 

@@ -29,7 +29,12 @@ test.each([
   ['nothing', null, 'there is no lab now', [up]],
   ['a lab that was coming up', { phase: 'starting', faults: [] }, 'the lab is only partly up', [up, down]],
   ['a lab that is up', { phase: 'up', faults: [] }, 'the lab may be incomplete', [status, up, down]],
-  ['a fault', { phase: 'up', faults: [fault] }, 'the lab is broken, maybe only partly', [status, mend, down]],
+  [
+    'a fault',
+    { phase: 'up', faults: [fault] },
+    'some faults in the lab may be only partly created or removed',
+    [status, mend, down],
+  ],
   ['half of a lab', { phase: 'stopping', faults: [fault] }, 'the lab is only partly removed', [down]],
   ['a damaged state', '{', 'the lab is only partly removed', [down]],
 ] as const)(

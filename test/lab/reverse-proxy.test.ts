@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
-import { forward } from '../../src/lab/reverse-proxy/forward.ts'
-import { logLine } from '../../src/lab/reverse-proxy/log-line.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
+import { forward, logLine } from '../../src/lab/reverse-proxy/forward.ts'
 import { usualLimits } from '../../src/lab/reverse-proxy/orders.ts'
 import type { ProxyOrders } from '../../src/lab/reverse-proxy/orders.ts'
 import { readAccessLog } from '../../src/logs/access-log.ts'
@@ -42,7 +41,10 @@ const service: RequestListener = (request, answer) => {
 
 async function proxy(limits: Partial<ProxyOrders> = {}): Promise<string> {
   const servicePort = limits.servicePort ?? (await listen(service))
-  return `http://127.0.0.1:${await listen((request, answer) => forward(request, answer, { ...usualLimits, ...limits, servicePort }))}`
+  return (
+    'http://127.0.0.1:' +
+    `${await listen((request, answer) => forward(request, answer, { ...usualLimits, ...limits, servicePort }))}`
+  )
 }
 
 const ask = (url: string, init: RequestInit = {}): Promise<Response> => fetch(url, { redirect: 'manual', ...init })
@@ -112,7 +114,8 @@ test('its log is read as that of nginx is', () => {
   }
   const line = logLine(answered)
   expect(line).toBe(
-    String.raw`127.0.0.1 - - [05/Nov/2026:09:08:07 +0000] "GET /api/project?token=secret HTTP/1.1" 200 12 "-" "it's \x22x\x5Cy\x22\x0A" "api-token"` +
+    '127.0.0.1 - - [05/Nov/2026:09:08:07 +0000] "GET /api/project?token=secret HTTP/1.1" 200 12 "-" ' +
+      String.raw`"it's \x22x\x5Cy\x22\x0A" "api-token"` +
       '\n',
   )
   const { requests, unread } = readAccessLog(

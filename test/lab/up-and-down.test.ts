@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { codeOf } from '../../src/core/error.ts'
 import { readServer, removeServer, stopServer } from '../../src/lab/servers/index.ts'
 import type { HistoryDocument } from '../../src/output/history.ts'
 import type { LabDownDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
@@ -71,7 +72,7 @@ describe('lab up', () => {
         const { exitCode, document } = await lab.json<Failure>('lab', 'up', '--port', String(port))
         expect(exitCode).toBe(69)
         expect(document.error.message).toBe(
-          `port ${port} on 127.0.0.1, needed for the practice service, is taken by another program`,
+          `the practice service needs port ${port} on 127.0.0.1, but another program uses that port`,
         )
         expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
       })
@@ -123,7 +124,7 @@ describe('lab up', () => {
       expect(all.find(({ exitCode }) => exitCode === 5)?.document.error).toMatchObject({
         code: 'BUSY',
         message: expect.stringMatching(
-          /^another operator is working on the lab: `lab up` \(process \d+\) since 20/,
+          /^another operator has been running `lab up` \(process \d+\) on this lab since 20/,
         ) as string,
       })
       const again = lab.start('lab', 'up')
@@ -252,7 +253,13 @@ async function removedByHand(): Promise<void> {
     await removeServer(record)
   }
   const service = join(lab.root, 'service/service.pid')
-  if (existsSync(service)) process.kill(Number.parseInt(readFileSync(service, 'utf8'), 10), 'SIGKILL')
+  if (existsSync(service))
+    try {
+      process.kill(Number.parseInt(readFileSync(service, 'utf8'), 10), 'SIGKILL')
+    } catch (error) {
+      // without its servers it may have ended by itself
+      if (codeOf(error) !== 'ESRCH') throw error
+    }
   await rm(lab.root, { recursive: true, maxRetries: 20 })
 }
 

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ownLab } from './support/own-lab.ts'
-import type { OwnLab } from './support/own-lab.ts'
+import { expect, test } from 'vitest'
+import { sharedLab } from './support/own-lab.ts'
 
 const timeoutMs = 180_000
 
-let lab: OwnLab
-
-beforeAll(async () => {
-  lab = await ownLab()
-  await lab.must('lab', 'up')
-}, timeoutMs)
-afterAll(async () => expect(await lab.end()).toEqual([]), timeoutMs)
+const lab = sharedLab()
 
 test(
   'a watch tells what breaks and what is mended, and ends with the exit code of the last report',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cpuExitCode, cpuText } from '../../src/output/cpu.ts'
 import type { JudgedMachine } from '../../src/output/cpu.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 
 const fit: JudgedMachine = { name: 'node-1', level: 'x86-64-v4', missing: [], hypervisor: null, verdict: 'has-v3' }
 const short: JudgedMachine = {
@@ -30,20 +30,21 @@ test('a line for each machine, then what to do', () => {
 ? node-3: aarch64: x86-64 levels do not apply
 ? node-4: processor unknown
 
-Since build 526u03, image testops needs x86-64-v3.
+Since build 526u03, image testops needs a processor with x86-64-v3.
 
-If the host's processor has x86-64-v3, give it to the virtual machine: in
-Proxmox and QEMU \`cpu: host\` or \`x86-64-v3\`, in VMware a newer EVC level. Then
-power the machine off and on.
+If the host's processor supports x86-64-v3, let the virtual machine use it. In
+Proxmox or QEMU, set \`cpu: host\` or \`x86-64-v3\`. In VMware, set a newer EVC
+level. Then power the virtual machine off and on.
 
-Or use image testops-legacy, available since build 527u01: testops-admin explain
-service/cpu-level
+On processors without x86-64-v3, use image testops-legacy, available since build
+527u01: testops-admin explain service/cpu-level
 `)
 })
 
 test('each reason why a processor could not be read has a line of its own', () => {
   const reason =
-    'user tester may not create pods/exec `testops-5dvgm` in namespace `testops` of the cluster of context `test`\na pod would have to be made there'
+    'user tester may not create pods/exec `testops-5dvgm` in namespace `testops` of the cluster of context ' +
+    '`test`\na pod would have to be made there'
   expect(shown({ ...dark, reason }, fit)).toBe(`? node-4: processor unknown
     - user tester may not create pods/exec \`testops-5dvgm\` in namespace
       \`testops\` of the cluster of context \`test\`

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/core/report.ts'
-import { doctorChanges } from '../../src/output/doctor/changes.ts'
-import { doctorShort } from '../../src/output/doctor/short.ts'
-import { doctorTable } from '../../src/output/doctor/table.ts'
-import type { DoctorView } from '../../src/output/doctor/view.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import type { DoctorReport } from '../../src/core/check.ts'
+import { doctorChanges, doctorShort, doctorTable } from '../../src/output/doctor/table.ts'
+import type { DoctorView } from '../../src/output/doctor/table.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 import {
   databaseDown,
   healthy,
@@ -87,7 +85,7 @@ describe('the report as a table', () => {
       plain,
     )
     expect(text.match(/enable it/g)).toHaveLength(1)
-    expect(text).toContain('? unknown  broker/queues-durable\n  Likewise: broker/alarms\n')
+    expect(text).toContain('? unknown  broker/queues-durable\n  Same for: broker/alarms\n')
     expect(text).toContain('? unknown  database/disk\n  Could not')
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { explainEntries, explainTexts } from '../../src/knowledge/explain/index.ts'
 import { explainSearch } from '../../src/knowledge/explain/search/search.ts'
 import { explainDocument, explainText } from '../../src/output/explain.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 
 const search = explainSearch(explainTexts)
 
@@ -15,7 +15,8 @@ describe('explain', () => {
     ['term', 'Не удается установить соединение'],
     [
       'message',
-      'java.net.UnknownHostException: jira.corp.example\n\tat java.base/java.net.InetAddress.getAllByName(InetAddress.java:1)',
+      'java.net.UnknownHostException: jira.corp.example\n\tat ' +
+        'java.base/java.net.InetAddress.getAllByName(InetAddress.java:1)',
     ],
     ['two', 'java.net.UnknownHostException: jira.corp.example\nCould not acquire change log lock'],
     ['group', 'broker'],

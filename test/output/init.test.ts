@@ -35,9 +35,9 @@ test('how each part answered, and what was written', () => {
     "ok         service   host: active (running), process 812
     failed     database  PostgreSQL at db.example.org:5432/testops cannot be
                          reached: the host name db.example.org does not resolve
-    not known  api       no address of the API is configured for \`prod\`: set \`url\`
+    unknown    api       no address of the API is configured for \`prod\`: set \`url\`
 
-    Written: /etc/testops-admin.yaml
+    Wrote /etc/testops-admin.yaml
     Next: testops-admin doctor -d prod
     "
   `)

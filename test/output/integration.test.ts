@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { IntegrationStep } from '../../src/core/external-system.ts'
 import { checked, integrationExitCode, integrationText } from '../../src/output/integration.ts'
 import type { CheckedIntegration } from '../../src/output/integration.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 
 function integration(steps: readonly IntegrationStep[], of: Partial<CheckedIntegration> = {}): CheckedIntegration {
   return checked({ name: null, url: 'https://tracker.example.org/rest', from: 'log', steps, certificate: null, ...of })
@@ -50,11 +50,11 @@ test('a line for each step, what to type of those that are not fine, then what f
 ✖ password     ends with 1 blank
 - sign-in      not tried
 
-Credentials: enter them again in the integration's settings, without invisible
-characters at the ends.
+Credentials: enter them again in the integration's settings, with no spaces or
+invisible characters at either end.
     testops-admin explain integrations/credentials
-Connectivity: the problem is the name, network, proxy or certificate, not the
-credentials.
+Connectivity: the problem is the host name, network, proxy or certificate, not
+the credentials.
     testops-admin explain integrations/reachable
 
 https://tracker.example.org/rest (from the log)

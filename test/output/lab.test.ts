@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as lab from '../../src/output/lab.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 import { faultsOf } from './schemas.ts'
 
 const absent: lab.LabStatusDocument = {

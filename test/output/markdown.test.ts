@@ -9,11 +9,13 @@ describe('markdownTable', () => {
 
 describe('withGenerated', () => {
   const document =
-    'before\n<!-- generated: one -->\nold\n<!-- /generated -->\nbetween\n<!-- generated: two -->\n<!-- /generated -->\nafter\n'
+    'before\n<!-- generated: one -->\nold\n<!-- /generated -->\nbetween\n<!-- generated: two -->\n<!-- ' +
+    '/generated -->\nafter\n'
 
   it('replaces what stands between the marks and nothing else', () => {
     expect(withGenerated(document, { one: '1', two: '2' })).toBe(
-      'before\n<!-- generated: one -->\n1\n<!-- /generated -->\nbetween\n<!-- generated: two -->\n2\n<!-- /generated -->\nafter\n',
+      'before\n<!-- generated: one -->\n1\n<!-- /generated -->\nbetween\n<!-- generated: two -->\n2\n<!-- ' +
+        '/generated -->\nafter\n',
     )
   })
 

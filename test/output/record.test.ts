@@ -3,7 +3,7 @@ import { recordText } from '../../src/output/record.ts'
 import type { RunEvent } from '../../src/core/run.ts'
 import { binding, changed, history, reset, resetSteps, step } from '../domain/foreign-run/records.ts'
 import { eventOf } from '../engine/repairing.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 
 const noted = (of: number, note: string): RunEvent => eventOf({ event: 'noted', step: of, note })
 const linesOf = (...of: Parameters<typeof reset>): string => recordText(reset(...of), plainScreen)
@@ -38,7 +38,7 @@ describe('a record of another machine is shown whole', () => {
       lacks: ['open-session' as const, 'another-host' as const],
     }
     expect(recordText(history('unlock-changelog', { steps: [step(release)] }), plainScreen)).toContain(
-      'accepts the risk unproven-holder, for open-session, another-host',
+      'accepts the risk unproven-holder (reasons: open-session, another-host)',
     )
   })
 
@@ -56,13 +56,19 @@ describe('a record of another machine is shown whole', () => {
         }),
       ),
     ])
-    expect(said).toContain('its note makes the start scale deployment/ns/testops to 3')
-    expect(said.match(/its note makes a later step bind .*\n?.*(planted|also)/g)).toHaveLength(2)
+    const words = said.split(/\s+/).join(' ')
+    expect(words).toContain('saved for the start of the service: 3 replicas of deployment/ns/testops')
+    expect(words.match(/saved for a later step: binding .*?(planted|also)/g)).toHaveLength(2)
     expect(said.split(/\s+/).join(' ')).toContain('typed {"x":{"!":"int8","value":1}}')
   })
 
   test('a start says what it binds and holds', () => {
     const steps = changed('start-service', () => ({ binds: [binding], keeps: ['export'], stopsOnUndo: true }))
-    expect(linesOf(steps)).toMatch(/binds again: [\s\S]*undo stops it again\s+undo holds export open first/)
+    expect(linesOf(steps)).toMatch(
+      new RegExp(
+        String.raw`binds again: [\s\S]*undo stops the service again\s+` +
+          'undo first protects these queues from deletion by RabbitMQ: export',
+      ),
+    )
   })
 })

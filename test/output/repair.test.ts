@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { historyText } from '../../src/output/history.ts'
 import { planText } from '../../src/output/plan.ts'
 import { repairText, stepLines, takeBackText } from '../../src/output/repair.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 import { planOf } from '../engine/repairing.ts'
 import { documents, histories, riskyPlan } from './repairs.ts'
 import { faultsOf } from './schemas.ts'
@@ -90,7 +90,7 @@ test('each step is told as it begins and ends, with what it took before', () => 
 
 test('what an undo takes back is told in its order, and nothing where there is none', () => {
   expect(takeBackText(planOf(), [1, 0], plainScreen)).toBe(
-    '\nTo be undone, in this order:\n  2. release the lock\n  1. stop the service\n',
+    '\nThe undo reverses these steps, in this order:\n  2. release the lock\n  1. stop the service\n',
   )
   expect(takeBackText(planOf(), [], plainScreen)).toBe('')
 })

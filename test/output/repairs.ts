@@ -1,5 +1,5 @@
 import type { Plan } from '../../src/core/plan.ts'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import { documentOf } from '../../src/engine/carry-out.ts'
 import type { HistoryDocument } from '../../src/output/history.ts'
 import { planOf, run } from '../engine/repairing.ts'
@@ -7,12 +7,14 @@ import { runState } from '../fakes/index.ts'
 
 export const riskyPlan: Plan = planOf({
   evidence: [
-    "psql -h db.example.org -U testops testops -c 'SELECT id, locked, lockgranted, lockedby FROM public.databasechangeloglock'",
+    "psql -h db.example.org -U testops testops -c 'SELECT id, locked, lockgranted, lockedby FROM " +
+      "public.databasechangeloglock'",
     '1 | t | 2026-11-20 23:00:00 | testops-1 (10.0.0.7)',
   ],
   notes: [
     'testops-1 (10.0.0.7) holds it since 2026-11-20 23:00:00',
-    'the deployment cannot keep a copy of the journal, so `resume` works only on this machine: no broker is configured',
+    "`resume` works only on this machine, because the deployment cannot keep a copy of the run's record: no " +
+      'broker is configured',
   ],
   risks: [
     {
@@ -80,7 +82,7 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
   }),
   'not-confirmed': documentOf(planOf(), {
     outcome: 'refused',
-    error: { ...error, message: 'Nothing changed: that is not `prod`' },
+    error: { ...error, message: 'Nothing changed: the answer is not `prod`' },
   }),
   'interrupted-before': documentOf(planOf(), {
     outcome: 'interrupted',
@@ -90,7 +92,7 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
     verification: { 'database/changelog-lock': 'ok', 'service/running': 'ok', 'api/reachable': 'unknown' },
   }),
   'done-with-results': begun({
-    applied: [applied[0]!, { ...applied[1]!, results: ['10,412 messages back, contents compared'] }],
+    applied: [applied[0]!, { ...applied[1]!, results: ['10,412 messages moved back, with the same contents'] }],
     verification: { 'service/running': 'ok' },
   }),
   'not-content': begun({
@@ -122,7 +124,8 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
         project: 2,
         status: 403,
         message:
-          "HTTP 403, 'Forbidden: Access is denied'; it takes the project role `Владелец проекта` or the global role `Администратор`",
+          "HTTP 403, 'Forbidden: Access is denied'; it takes the project role `Владелец проекта` or the global " +
+          'role `Администратор`',
       },
       {
         project: 1,
@@ -134,7 +137,10 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
     error: {
       code: 'FAILED',
       message: '2 of 3 calls failed',
-      suggestions: ['testops-admin migrate-trees -d prod --project 2 --tree 1/12   # once the cause is gone'],
+      suggestions: [
+        'testops-admin migrate-trees -d prod --project 2 --tree 1/12   # run this once the cause of the ' +
+          'failures is gone',
+      ],
     },
   }),
   'trees-stopped': treesBegun({
@@ -153,7 +159,7 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
     error: {
       ...error,
       code: 'INTERRUPTED',
-      message: "stopped after 5 failures in a row, the last: HTTP 500, 'Internal Server Error'",
+      message: "stopped after 5 failures in a row; last failure: HTTP 500, 'Internal Server Error'",
     },
   }),
   'taken-back': begun({
@@ -199,7 +205,7 @@ export const histories: Readonly<Record<string, HistoryDocument>> = {
     unreadable: [
       {
         run: '20261121T051244Z-unlock-changelog-0004',
-        reason: 'the journal of run 20261121T051244Z-unlock-changelog-0004 is damaged: line 3: it holds no event',
+        reason: 'the journal of run 20261121T051244Z-unlock-changelog-0004 is damaged: line 3: it contains no event',
       },
     ],
   },

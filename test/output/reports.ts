@@ -1,4 +1,4 @@
-import type { CheckReport, DoctorReport } from '../../src/core/report.ts'
+import type { CheckReport, DoctorReport } from '../../src/core/check.ts'
 
 /** A report made of checks, with everything that follows from them. */
 export function reportOf(checks: readonly CheckReport[], about: Partial<DoctorReport> = {}): DoctorReport {
@@ -66,12 +66,17 @@ export const stuckLock = reportOf([
     findings: [
       {
         message:
-          "app-1 (10.0.0.7) holds the change-log lock since 2026-11-21 02:12:44 UTC (1 h 47 min ago); its holder is dead: the process that took it is gone: app-1 was restarted at 2026-11-21 02:13:05Z; no open database session can be the holder's; the service waits for it and cannot start",
+          'app-1 (10.0.0.7) has held the change-log lock since 2026-11-21 02:12:44 UTC (1 h 47 min ago). The ' +
+          'holder is dead: the process that took the lock has ended: app-1 was restarted later, at 2026-11-21 ' +
+          '02:13:05Z; no open database session can belong to the lock holder. The service waits for the lock ' +
+          'and cannot start',
         evidence: [
-          "psql -h db.example.org -p 5432 -U testops -d testops -c 'SELECT id, locked, lockgranted, lockedby FROM public.databasechangeloglock'",
+          "psql -h db.example.org -p 5432 -U testops -d testops -c 'SELECT id, locked, lockgranted, lockedby " +
+            "FROM public.databasechangeloglock'",
           '1 | t | 2026-11-21 02:12:44.463171 | app-1 (10.0.0.7)',
           'tail -n 200 /var/log/testops/testops.log',
-          '2026-11-21 02:13:19.148  INFO 4711 --- [           main] liquibase.lockservice                    : Waiting for changelog lock....',
+          '2026-11-21 02:13:19.148  INFO 4711 --- [           main] liquibase.lockservice                    : ' +
+            'Waiting for changelog lock....',
         ],
       },
     ],
@@ -79,7 +84,7 @@ export const stuckLock = reportOf([
       text: 'Release the lock. This can be undone.',
       commands: [
         'testops-admin unlock-changelog -d prod',
-        'testops-admin explain database/changelog-lock   # the same by hand',
+        'testops-admin explain database/changelog-lock   # shows the steps to take by hand',
       ],
     },
   }),
@@ -153,7 +158,8 @@ export const unknownOnly = reportOf([
 ])
 
 const noDatabase =
-  "no database is configured for `prod`: set `database.url` (the service's settings are unknown: set `host.environmentFile`)"
+  "no database is configured for `prod`: set `database.url` (the service's settings are unknown: set " +
+  '`host.environmentFile`)'
 
 /** Most of it is skipped, for a few reasons. */
 export const mostlySkipped = reportOf([
@@ -162,18 +168,22 @@ export const mostlySkipped = reportOf([
   skipped('database/disk', noDatabase),
   ok('broker/reachable', 'RabbitMQ 4.3.6'),
   skipped('broker/queues-durable', "the service's settings are unknown: set `host.environmentFile`"),
-  skipped('service/running', 'no way to start and stop the service is configured: set `host.unit` or `host.commands`'),
-  skipped('api/token', 'no apiToken is configured'),
+  skipped(
+    'service/running',
+    'no start and stop commands are configured for the service: set `host.unit` or `host.commands`',
+  ),
+  skipped('api/token', 'no `apiToken` is configured'),
   ok('api/reachable', 'it answers UP after 4 ms'),
-  skipped('api/token-lifetime', 'no apiToken is configured'),
-  skipped('trees/migrated', 'no apiToken is configured'),
+  skipped('api/token-lifetime', 'no `apiToken` is configured'),
+  skipped('trees/migrated', 'no `apiToken` is configured'),
   skipped('integrations/debug-logging', "the service's settings are unknown: set `host.environmentFile`"),
 ])
 
 const unread = {
   code: 'UNAVAILABLE' as const,
   message:
-    "the service's settings in /etc/testops/testops.env (`host.environmentFile` at testops-admin.yaml:4) cannot be read: there is no such file",
+    "the service's settings in /etc/testops/testops.env (`host.environmentFile` at testops-admin.yaml:4) " +
+    'cannot be read: the file is missing',
   suggestions: ['ls -l /etc/testops', 'correct `host.environmentFile` at testops-admin.yaml:4'],
 }
 
@@ -193,7 +203,8 @@ export const hostile = reportOf([
     findings: [
       {
         message:
-          'queue \u001b[31mred\u001b[0m\u0007 in vhost \u202e/ and the 界面 of «Не удается установить соединение» end here, well beyond the edge',
+          'queue \u001b[31mred\u001b[0m\u0007 in vhost \u202e/ and the 界面 of «Не удается установить ' +
+          'соединение» end here, well beyond the edge',
         evidence: ['\u001b]0;title\u0007', 'line one\r\nline two'],
       },
     ],

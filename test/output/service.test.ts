@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 import { serviceExitCode, serviceText } from '../../src/output/service.ts'
 import type { ServiceDocument } from '../../src/output/service.ts'
 import { faultsOf } from './schemas.ts'
@@ -18,7 +18,9 @@ test.each([
   {
     document: up,
     exitCode: 0,
-    text: '✔ service of prod: running: active (running)\n  testops.service: on app-1, pid 812, since 2026-11-21T02:13:05.000Z\n  declared: testops:527u01, build 527u01 (testops-admin.yaml)\n',
+    text:
+      '✔ service of prod: running: active (running)\n  testops.service: on app-1, pid 812, since ' +
+      '2026-11-21T02:13:05.000Z\n  declared: testops:527u01, build 527u01 (testops-admin.yaml)\n',
   },
   {
     document: {
@@ -39,7 +41,9 @@ test.each([
       image: { ...up.image, tag: null },
     },
     exitCode: 1,
-    text: '✖ service of prod: failed, about to be restarted: exit status 1\\x1b[2J\n  declared: testops, build 527u01 (testops-admin.yaml)\n',
+    text:
+      '✖ service of prod: failed, about to be restarted: exit status 1\\x1b[2J\n  declared: testops, build ' +
+      '527u01 (testops-admin.yaml)\n',
   },
   {
     document: {
@@ -51,7 +55,9 @@ test.each([
       evidence: ['kubectl describe pod one', 'BackOff: restarting'],
     },
     exitCode: 1,
-    text: '✖ service of prod: failed: 0 of 1 replicas ready\n  kubectl describe pod one\n  BackOff: restarting\n  declared: testops:527u01, build 527u01 (testops-admin.yaml)\n',
+    text:
+      '✖ service of prod: failed: 0 of 1 replicas ready\n  kubectl describe pod one\n  BackOff: restarting\n  ' +
+      'declared: testops:527u01, build 527u01 (testops-admin.yaml)\n',
   },
 ] as const)('$text', ({ document, exitCode, text }) => {
   expect(faultsOf('service-status', JSON.parse(JSON.stringify(document)))).toEqual([])

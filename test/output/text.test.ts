@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { errorText } from '../../src/output/error-text.ts'
-import { plainScreen } from '../../src/output/screen.ts'
+import { plainScreen } from '../../src/output/paint.ts'
 import { clip, countOf, hang, pad, printable, widthOf, wrap } from '../../src/output/text.ts'
 
 describe('widths', () => {

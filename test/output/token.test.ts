@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { lifeText, tokenDocument } from '../../src/output/token.ts'
+import { lifeText, tokenDocument } from '../../src/output/login.ts'
 import { faultsOf } from './schemas.ts'
 
 const expiresAt = new Date('2026-11-21T23:35:12.345Z')
@@ -20,7 +20,7 @@ const tokens = [
     what: 'no more',
     token: { token: new Secret('eyJ.a.b'), expiresInSeconds: 0, expiresAt },
     document: { schemaVersion: 1, accessToken: 'eyJ.a.b', expiresAt: '2026-11-21T23:35:12.345Z', expiresInSeconds: 0 },
-    says: 'The service says that this token has already expired: it will most likely be refused.',
+    says: 'The service says that this token has already expired, and will most likely refuse it.',
   },
   {
     what: 'nobody knows how long',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { whoamiText } from '../../src/output/whoami.ts'
-import type { WhoamiDocument } from '../../src/output/whoami.ts'
+import { whoamiText } from '../../src/output/login.ts'
+import type { WhoamiDocument } from '../../src/output/login.ts'
 import { faultsOf } from './schemas.ts'
 
 function shown(user: WhoamiDocument['user'], columns = 80): string {
@@ -39,7 +39,8 @@ test('what would move the cursor, or turn the direction of writing, does not', (
   expect(
     shown({ 'na\u001bme': 'a\u001b[31mred\u202eab\r\nnext\u009b1m', nested: [{ a: '\u0007' }, { a: 1, b: '\u009b' }] }),
   ).toBe(
-    `The API token's user at https://testops.example.org:\n\nna\\x1bme  a\\x1b[31mred\\u202eab ⏎ next\\x9b1m\nnested    \\x07, {"a":1,"b":"\\x9b"}\n`,
+    `The API token's user at https://testops.example.org:\n\nna\\x1bme  a\\x1b[31mred\\u202eab ⏎ ` +
+      `next\\x9b1m\nnested    \\x07, {"a":1,"b":"\\x9b"}\n`,
   )
 })
 

@@ -9,20 +9,22 @@ export interface Built {
 /** Every `new RegExp(…)` in a function of src/ that does not run when its file is loaded, in the order of the files. */
 export const built: readonly Built[] = [
   {
-    file: 'src/adapters/external-system/tls-shown.ts',
+    file: 'src/adapters/external-system/index.ts',
     text: "new RegExp(`^${key}=(.+)$`, 'm')",
     example: /^CN=(.+)$/m,
+  },
+  {
+    file: 'src/adapters/log-file.ts',
+    text: 'new RegExp(`^${form}${compressed}$`)',
+    example: new RegExp(
+      String.raw`^\.log(?:[._-]\d{4}-?\d{2}-?\d{2}(?:[T_.-]?\d{2}(?:[-:.]?\d{2}){0,2})?(?:[._-]\d{1,6})?|` +
+        String.raw`\.\d{1,6})(?:\.(?:gz|gzip|zst|zstd|bz2|xz|zip|lz4))?$`,
+    ),
   },
   {
     file: 'src/adapters/redis/index.ts',
     text: "new RegExp(`^${name}:(.*?)\\\\r?$`, 'm')",
     example: /^role:(.*?)\r?$/m,
-  },
-  {
-    file: 'src/adapters/rotated.ts',
-    text: 'new RegExp(`^${form}${compressed}$`)',
-    example:
-      /^\.log(?:[._-]\d{4}-?\d{2}-?\d{2}(?:[T_.-]?\d{2}(?:[-:.]?\d{2}){0,2})?(?:[._-]\d{1,6})?|\.\d{1,6})(?:\.(?:gz|gzip|zst|zstd|bz2|xz|zip|lz4))?$/,
   },
   {
     file: 'src/core/redaction/given.ts',
@@ -31,7 +33,7 @@ export const built: readonly Built[] = [
   },
   { file: 'src/knowledge/broker.ts', text: 'new RegExp(pattern)', example: /^a*b*$/ },
   {
-    file: 'src/knowledge/explain/search/by-message.ts',
+    file: 'src/knowledge/explain/search/search.ts',
     text: "new RegExp(pattern.source, 'i')",
     example: /waiting for changelog lock\.\.\./i,
   },
@@ -47,7 +49,10 @@ export const built: readonly Built[] = [
   },
   {
     file: 'src/platforms/compose/place.ts',
-    text: "new RegExp(`^[ \\\\t]*${name}[ \\\\t]*=(?:[ \\\\t]*(?:\"(?:[^\"\\\\\\\\\\\\n]|\\\\\\\\.)*\"|'[^'\\\\n]*')|[^\"'\\\\n]*?)?((?<![ \\\\t])[ \\\\t]+#[^\\\\r\\\\n]*)?\\\\r?$`,'gm',)",
+    text:
+      'new RegExp(`^[ \\\\t]*${name}[ \\\\t]*=(?:[ \\\\t]*(?:"(?:[^"\\\\\\\\\\\\n]|\\\\\\\\.)*"|' +
+      "'[^'\\\\n]*')|[^\"'\\\\n]*?)?` +" +
+      "'((?<![ \\\\t])[ \\\\t]+#[^\\\\r\\\\n]*)?\\\\r?$','gm',)",
     example:
       /^[ \t]*NAME[ \t]*=(?:[ \t]*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|[^"'\n]*?)?((?<![ \t])[ \t]+#[^\r\n]*)?\r?$/gm,
   },

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest'
-import { alternativeNames } from '../../src/adapters/certificate-names.ts'
+import { alternativeNames } from '../../src/adapters/tls.ts'
 import { reasonOf } from '../../src/adapters/answer-reason.ts'
-import { editYaml } from '../../src/adapters/yaml/edit.ts'
+import { editListItem, editYaml } from '../../src/adapters/yaml/edit.ts'
 import { parseYaml } from '../../src/adapters/yaml/index.ts'
-import { editListItem } from '../../src/adapters/yaml/list-items.ts'
 import { withoutQueries } from '../../src/domain/integrations/calls.ts'
 import { endingIn } from '../../src/domain/last-words.ts'
-import { parseCpuinfo } from '../../src/knowledge/cpu-levels.ts'
+import { parseCpuinfo } from '../../src/knowledge/processors.ts'
 import { pasted } from '../../src/knowledge/explain/search/pasted.ts'
-import { loggedCalls } from '../../src/knowledge/integration-log.ts'
+import { loggedCalls } from '../../src/knowledge/log-signatures.ts'
 import { parseLockedBy } from '../../src/knowledge/lock.ts'
 import { readAccessLog } from '../../src/logs/access-log.ts'
 import { splitRecords } from '../../src/logs/records.ts'
 import { clip, printable, wrap } from '../../src/output/text.ts'
 import { changedDotenv } from '../../src/platforms/compose/place.ts'
-import { changedText } from '../../src/platforms/host/edit-setting.ts'
-import { wordsOf } from '../../src/platforms/host/shell.ts'
+import { changedText } from '../../src/platforms/host/setting.ts'
+import { wordsOf } from '../../src/platforms/host/systemd.ts'
 import { volatileLook } from '../../src/results/looks/volatile-look.ts'
 import { badJson } from '../../src/results/read/json-fault.ts'
-import { rawSources } from '../../src/results/read/raw-sources.ts'
+import { rawSources } from '../../src/results/read/read-file.ts'
+import { growing } from '../support/campaign.ts'
 import { growthOf } from './growth.ts'
 
 /** As many of a text as fill so many characters. */
@@ -113,7 +113,7 @@ const readers: readonly (readonly [string, (length: number) => string, (text: st
 ]
 
 test.each(readers)(
-  '%s take at most 20 times as long for 1,000 kB as for 100 kB',
+  '%s take at most 20 times as long for ten times as much',
   { timeout: 600_000 },
   (_, textOf, read) => {
     const { isLinear, shown } = growthOf(
@@ -121,7 +121,7 @@ test.each(readers)(
         const text = textOf(length)
         return () => read(text)
       },
-      { sizes: [1000, 10_000, 100_000, 1_000_000] },
+      { sizes: growing(1000) },
     )
     expect(isLinear, shown).toBe(true)
   },

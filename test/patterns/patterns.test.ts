@@ -9,9 +9,8 @@ import { built } from './built.ts'
 import { sitesIn, sitesOf } from './collect.ts'
 import type { Site } from './collect.ts'
 import { growthOf, onceMs } from './growth.ts'
+import { decisive, isCampaign } from '../support/campaign.ts'
 
-/** `npm run campaign` tries more of the attacks at full size */
-const isCampaign = process.env['TESTOPS_ADMIN_CAMPAIGN'] === '1'
 const root = resolve(import.meta.dirname, '../..')
 const sites = sitesIn(root)
 const made = await madeAtLoad([...new Set(sites.filter(({ pattern }) => pattern === null).map(({ file }) => file))])
@@ -83,7 +82,7 @@ test('what takes the square of its length is found, and what has no end', { time
 /** What the pattern is too slow for: of all attacks those that take longest at a small size are tried at full size. */
 function slowAttacks(pattern: RegExp, hangMs?: number): string[] {
   const small: { attack: Attack; took: number }[] = []
-  for (const attack of attacksOn(pattern)) {
+  for (const attack of decisive(attacksOn(pattern), 12)) {
     // what may have no end is tried on a little first
     const took = onceMs(task(pattern, attack)(30), hangMs) === null ? null : onceMs(task(pattern, attack)(5000), hangMs)
     if (took === null) return [`${attack.shown}: no end`]

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { filesControl, filesSource } from '../../src/adapters/settings-file/index.ts'
-import { watchFiles } from '../../src/adapters/settings-file/read.ts'
+import { watchFiles } from '../../src/adapters/settings-file/edits.ts'
 
 const text = 'list: [a, b, c] # d\nimage: {tag: a}\n'
 

@@ -25,7 +25,7 @@ describe('aliases', () => {
     [
       'stand for nine times what the line above does',
       doubled(9),
-      '6: with its aliases written out, the file holds more than 100000 values',
+      '6: the file has more than 100000 values if its aliases are expanded',
     ],
     [
       'stand inside each other',
@@ -33,13 +33,13 @@ describe('aliases', () => {
         'a0: &a0 [x]',
         ...Array.from({ length: 30_000 }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}]`),
       ].join('\n'),
-      '99: with its aliases written out, the file is more than 100 levels deep',
+      '99: the file is more than 100 levels deep if its aliases are expanded',
     ],
-    ['stand for what they are in', 'a: &a\n  b: [*a]', '2: the alias *a is inside the value that it names'],
+    ['stand for what they are in', 'a: &a\n  b: [*a]', '2: the alias *a is inside its own value'],
     [
       'are keys, and stand for much',
       `${doubled(9)}\n? *i\n: 1`,
-      '6: with its aliases written out, the file holds more than 100000 values',
+      '6: the file has more than 100000 values if its aliases are expanded',
     ],
     ['stand for nothing', 'a: *b', '1: unidentified alias "b"'],
     [
@@ -51,7 +51,7 @@ describe('aliases', () => {
           (_, index) => `a${index + 1}: &a${index + 1} {<<: [${Array(9).fill(`*a${index}`).join(', ')}]}`,
         ),
       ].join('\n'),
-      /^\d+: with its aliases written out/,
+      /^\d+: the file .* if its aliases are expanded/,
     ],
   ])('that %s are refused with their line', (_, text, said) => {
     expect(refusalOf(text)).toMatch(said)

@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../src/core/repair.ts'
 import { repairs } from '../../src/repairs/index.ts'
 import { writeSession } from '../adapters/stored-sessions.ts'
 import { freshDatabase, freshRedisDatabase } from '../servers/index.ts'
@@ -42,13 +42,16 @@ async function witnessed(): Promise<Witnessed> {
   const { service, vhost, deployed } = own
   const { user, password } = database.endpoint
   await database.query(
-    `CREATE TABLE databasechangeloglock (id integer PRIMARY KEY, locked boolean NOT NULL, lockgranted timestamp, lockedby varchar(255));
-     INSERT INTO databasechangeloglock VALUES (1, true, now() AT TIME ZONE 'UTC' - interval '1 minute', '${hostname()} (10.0.0.7)');
+    `CREATE TABLE databasechangeloglock
+       (id integer PRIMARY KEY, locked boolean NOT NULL, lockgranted timestamp, lockedby varchar(255));
+     INSERT INTO databasechangeloglock
+       VALUES (1, true, now() AT TIME ZONE 'UTC' - interval '1 minute', '${hostname()} (10.0.0.7)');
      ALTER TABLE databasechangeloglock OWNER TO ${user}`,
   )
   const settings = await readFile(join(service.directory, 'service.env'), 'utf8')
   await service.settings(
-    `${settings}SPRING_DATASOURCE_URL=jdbc:${database.url.replace(/\/\/[^@]*@/, '//')}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n`,
+    `${settings}SPRING_DATASOURCE_URL=jdbc:${database.url.replace(/\/\/[^@]*@/, '//')}` +
+      `\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n`,
   )
   await service.start()
   await own.fill('upload', ['1', '2', '3'])

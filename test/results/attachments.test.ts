@@ -62,22 +62,22 @@ describe('attachments', () => {
       [],
     ],
     [
-      'in a child directory, by their name',
+      'in a subdirectory, by their name',
       { 'a-result.json': result(), 'sub/deep/x-attachment.txt': '', 'sub/readme.md': '' },
       ['nested-attachment sub/deep/x-attachment.txt'],
     ],
     [
-      'in a child directory, named without it',
+      'in a subdirectory, named without it',
       { 'a-result.json': attached('x.txt'), 'sub/x.txt': '', 'sub/y.txt': '' },
       ['nested-attachment sub/x.txt'],
     ],
     [
-      'in a child directory, named by their path',
+      'in a subdirectory, named by their path',
       { 'a-result.json': attached('sub/x-attachment.txt'), 'sub/x-attachment.txt': '' },
       ['nested-attachment a-result.json'],
     ],
     [
-      'in a child directory, named by a container by their path',
+      'in a subdirectory, named by a container by their path',
       {
         'a-result.json': result(),
         'a-container.json': { befores: [{ attachments: [{ source: 'sub\\x.txt' }] }] },
@@ -86,7 +86,7 @@ describe('attachments', () => {
       ['nested-attachment a-container.json'],
     ],
     [
-      'in a child directory, named by its path and without it',
+      'in a subdirectory, named by its path and without it',
       { 'a-result.json': attached('sub/x.txt'), 'b-result.json': attached('x.txt'), 'sub/x.txt': '' },
       ['nested-attachment a-result.json', 'nested-attachment sub/x.txt'],
     ],

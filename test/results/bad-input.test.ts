@@ -60,7 +60,7 @@ function deepSteps(depth: number): string {
 
 describe('a directory', () => {
   it.each<[string, (folder: string) => string, RegExp]>([
-    ['that is not there', (folder) => join(folder, 'none'), /no such directory/],
+    ['that is not there', (folder) => join(folder, 'none'), /does not exist/],
     ['that is a file', (folder) => join(folder, 'file'), /director/],
     ['without results', (folder) => folder, /result/],
   ])('%s', async (_, of, message) => {
@@ -86,8 +86,8 @@ describe('a directory', () => {
     chmodSync(folder, 0o755)
     chmodSync(join(folder, 'x-result.json'), 0)
     expect(said(await asNobody(() => lint(folder)))).toEqual([
-      '? : 1 file that no result names may belong to results that could not be read',
-      '? x-result.json: may not be read by this user',
+      '? : cannot tell whether 1 file is needed: no result refers to it, but some results could not be read',
+      '? x-result.json: this user has no permission to read the file',
     ])
   })
 
@@ -105,19 +105,19 @@ describe('a directory', () => {
     const report = await lint(folder)
     expect(said(report)).toEqual([
       'nested-attachment sub/b-attachment.txt',
-      '? : 4 files that no result names may belong to results that could not be read',
-      '? below-a-file.txt: has disappeared since the directory was listed, or is a link that leads nowhere',
-      '? nowhere-result.json: has disappeared since the directory was listed, or is a link that leads nowhere',
-      '? nowhere.txt: has disappeared since the directory was listed, or is a link that leads nowhere',
-      '? self-result.json: is a symbolic link that leads back to itself',
-      '? self.txt: is a symbolic link that leads back to itself',
+      '? : cannot tell whether 4 files are needed: no result refers to them, but some results could not be read',
+      '? below-a-file.txt: the file disappeared after the directory was listed, or is a broken link',
+      '? nowhere-result.json: the file disappeared after the directory was listed, or is a broken link',
+      '? nowhere.txt: the file disappeared after the directory was listed, or is a broken link',
+      '? self-result.json: the symbolic link leads back to itself',
+      '? self.txt: the symbolic link leads back to itself',
     ])
     await expect(lint(join(folder, 'loop/loop/a-result.json')).then(said)).resolves.toEqual(['empty-results'])
   })
 
   describe('with links', () => {
     const secret = 'never-to-be-quoted'
-    const out = 'is a symbolic link that leads out of the directory, and was not followed'
+    const out = 'the symbolic link points outside the directory, so it was not followed'
     const withOutside = (
       files: Readonly<Record<string, unknown>>,
     ): { folder: string; outside: string; link: (target: string, name: string) => void } => {
@@ -148,7 +148,7 @@ describe('a directory', () => {
       ['to a folder', '../outside', 'folder'],
       ['to a folder of an earlier report', '../outside', 'history'],
       ['that is hidden', '../outside/secret', '.x-result.json'],
-      ['in a child directory', '../../outside/secret', 'sub/x-attachment.txt'],
+      ['in a subdirectory', '../../outside/secret', 'sub/x-attachment.txt'],
       ['by another link', 'through/secret', 'x-result.json'],
     ])('out of it, %s', async (_, target, name) => {
       const { folder, link } = withOutside({
@@ -198,7 +198,7 @@ describe('a directory', () => {
       const { folder, link } = withOutside({ 'a-result.json': result(), 'x-attachment.txt': 'x' })
       link('../outside/b-result.json', 'b-result.json')
       expect(said(await lint(folder))).toEqual([
-        '? : 1 file that no result names may belong to results that could not be read',
+        '? : cannot tell whether 1 file is needed: no result refers to it, but some results could not be read',
         `? b-result.json: ${out}`,
       ])
     })
@@ -231,8 +231,8 @@ describe('a directory', () => {
     const folder = resultsDirectory({ 'a-result.json': result() })
     execFileSync('mkfifo', [join(folder, 'pipe-result.json'), join(folder, 'pipe.txt')])
     expect(said(await lint(folder))).toEqual([
-      '? pipe-result.json: is neither a file nor a directory, and was not opened',
-      '? pipe.txt: is neither a file nor a directory, and was not opened',
+      '? pipe-result.json: the entry is not a file or directory, so it was not opened',
+      '? pipe.txt: the entry is not a file or directory, so it was not opened',
     ])
   })
 
@@ -249,7 +249,8 @@ describe('a directory', () => {
     ])
     mkdirSync(named([0xff], ''))
     expect(said(await lint(folder)).at(-1)).toBe(
-      '? : has child directories that could not be searched: too many, too deep, not readable by this user, or with names that are not UTF-8',
+      '? : some subdirectories were not searched: there are too many, they are nested too deeply, this user ' +
+        'cannot read them, or their names are not in UTF-8',
     )
   })
 

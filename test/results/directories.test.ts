@@ -12,7 +12,7 @@ test('thousands of directories are judged, each in about the time of one', async
   expect([directories.length, problems]).toEqual([2000, []])
 })
 
-test('a directory that is judged by itself, named by a link too, is no child directory', async () => {
+test('a directory that is judged by itself, named by a link too, is no subdirectory', async () => {
   const folder = resultsDirectory({
     'a-result.json': result(),
     'inner/b-result.json': result({ fullName: 'b' }),

@@ -86,7 +86,7 @@ describe('beside an earlier run', () => {
     expect(problems.map(({ place, message, result: test }) => [place, message, test])).toEqual([
       [
         'parameters[0].value',
-        'the parameter "p" of "t" has other values than in the previous run: it was "1", and is "2"',
+        'the parameter "p" of "t" differs from the previous run: "1" before, "2" now',
         { name: 'a', fullName: 't', status: 'passed' },
       ],
     ])
@@ -141,7 +141,9 @@ describe('files of the environment', () => {
     ],
     [
       'environment.xml',
-      '<?xml version="1.0"?><environment><parameter><key>a&amp;b</key><value>1 &lt; 2</value></parameter>\n<parameter>\n<key>c</key><value><![CDATA[<d>]]></value></parameter><parameter><value>e</value></parameter></environment>',
+      '<?xml version="1.0"?><environment><parameter><key>a&amp;b</key><value>1 &lt; 2</value></parameter>\n' +
+        '<parameter>\n<key>c</key><value><![CDATA[<d>]]></value></parameter>' +
+        '<parameter><value>e</value></parameter></environment>',
       [
         ['a&b', '1 < 2'],
         ['c', '<d>'],

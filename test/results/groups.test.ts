@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { repeated } from '../../src/results/index/repeated.ts'
+import { repeated } from '../../src/results/index/numbers.ts'
 import { identityOf } from '../../src/results/identity.ts'
 import type { GroupRule } from '../../src/results/rule.ts'
 import { lint, result, resultsDirectory, said } from './linted.ts'

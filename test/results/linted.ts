@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { distinctDirectories } from '../../src/results/directories.ts'
 import { lintResults } from '../../src/results/lint.ts'
 import type { LintParts } from '../../src/results/lint.ts'
-import type { LintOptions, LintReport } from '../../src/results/report.ts'
+import type { LintOptions, LintReport } from '../../src/results/problem.ts'
 
 /** A directory with these files, until the test has finished; what is no text is written as JSON. */
 export function resultsDirectory(files: Readonly<Record<string, unknown>> = {}): string {

@@ -72,7 +72,7 @@ const seen: readonly (readonly [what: string, values: readonly (string | readonl
       ],
     ],
     [
-      'the time of the run as a number',
+      'the time of the run as a Unix timestamp',
       [
         `${begin}`,
         `${begin / 1000}`,
@@ -99,7 +99,7 @@ const seen: readonly (readonly [what: string, values: readonly (string | readonl
     ],
     ['a ULID', ['01KAPQ5X9GZ8N3V6Y7RJ4TQWEB', '01kapq5x9gz8n3v6y7rj4tqweb']],
     [
-      'a path of one machine or run',
+      'a path that depends on the machine or the run',
       [
         '/tmp/upload-1/a.txt',
         '/tmp/junit5',
@@ -140,7 +140,7 @@ const seen: readonly (readonly [what: string, values: readonly (string | readonl
       ],
     ],
     [
-      'a port that the system picks each time',
+      'a port that the system picks at each start',
       [
         'localhost:49153',
         '127.0.0.1:43211',
@@ -258,7 +258,8 @@ const ordinary: readonly (string | readonly [value: string, name: string])[] = [
   ['9e107d9d372bb6826bd81d3542a419d6', 'md5'],
   ['2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae', 'expectedHash'],
   'sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
-  'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c',
+  'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.' +
+    'SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c',
   // paths of a site or of the tests
   '/',
   '/login',
@@ -368,7 +369,7 @@ describe('without the time of the run', () => {
     ['2026-11-22', undefined],
     [`${begin}`, undefined],
     ['at 2026-11-22T10:00:00Z', undefined],
-    ['localhost:43211', 'a port that the system picks each time'],
+    ['localhost:43211', 'a port that the system picks at each start'],
   ])('%s: %s', (value, what) => {
     expect(volatileLook(value, 'value', null)?.what).toBe(what)
     expect(volatileLook(value, 'value', 1000)?.what).toBe(what)

@@ -28,33 +28,36 @@ const finder =
   (...found: Found[]): Finder =>
   async () => ({ found, looked: 'nothing here' })
 
-test('what each platform shows, as a configuration would say it; names that are there twice are told apart', async () => {
-  expect(await discover(request, [finder(unit), finder(project), finder(release)])).toEqual({
-    found: [
-      {
-        name: 'testops-host',
-        what: unit.what,
-        settings: { platform: 'host', host: { unit: 'testops' } },
-        file: '/work/here/testops-admin.yaml',
-      },
-      {
-        name: 'testops-compose',
-        what: project.what,
-        settings: { platform: 'compose', compose: { project: 'testops', service: 'web' } },
-        file: '/work/here/testops-admin.yaml',
-      },
-      {
-        name: 'prod',
-        what: release.what,
-        settings: { platform: 'kubernetes', kubernetes: { context: 'c', namespace: 'n', release: 'prod' } },
-        file: '/work/here/testops-admin.yaml',
-      },
-    ],
-    looked: [],
-    unseen: [],
-    next: [],
-  })
-})
+test(
+  'what each platform shows, as a configuration would say it; ' + 'names that are there twice are told apart',
+  async () => {
+    expect(await discover(request, [finder(unit), finder(project), finder(release)])).toEqual({
+      found: [
+        {
+          name: 'testops-host',
+          what: unit.what,
+          settings: { platform: 'host', host: { unit: 'testops' } },
+          file: '/work/here/testops-admin.yaml',
+        },
+        {
+          name: 'testops-compose',
+          what: project.what,
+          settings: { platform: 'compose', compose: { project: 'testops', service: 'web' } },
+          file: '/work/here/testops-admin.yaml',
+        },
+        {
+          name: 'prod',
+          what: release.what,
+          settings: { platform: 'kubernetes', kubernetes: { context: 'c', namespace: 'n', release: 'prod' } },
+          file: '/work/here/testops-admin.yaml',
+        },
+      ],
+      looked: [],
+      unseen: [],
+      next: [],
+    })
+  },
+)
 
 test('a platform that cannot be asked says why, and keeps no other from being found', async () => {
   const failing: Finder = async () => {
@@ -137,7 +140,10 @@ test('what could not be asked is told though something was found', async () => {
   expect(await selected(await discover(request, [finder(release), narrow, silent]))).toMatchObject([
     'CONFIGURATION',
     expect.stringMatching(
-      /; not looked at: this user may not list deployments in all namespaces; not looked at: docker is installed, but its engine does not answer$/,
+      new RegExp(
+        '; not searched: this user may not list deployments in all namespaces; ' +
+          'not searched: docker is installed, but its engine does not answer$',
+      ),
     ) as string,
     {},
   ])
@@ -158,12 +164,12 @@ test('several: one is chosen by name, or asked for, or else all are named', asyn
   const all = '`prod`, the release `prod`; `testops`, the systemd unit `testops.service`'
   expect(await selected(discovery)).toEqual([
     'CONFIGURATION',
-    `no configuration found, but several deployments: ${all}`,
+    `found several deployments, but no configuration to select one. Found: ${all}`,
     ['-d prod', '-d testops'],
   ])
   expect(await selected(discovery, { name: 'testop' })).toEqual([
     'USAGE',
-    `no deployment \`testop\`, and no configuration; found: ${all}`,
+    `found no deployment \`testop\` and no configuration. Found: ${all}`,
     ['-d testops'],
   ])
   expect(await selected(discovery, { name: 'x' })).toMatchObject(['USAGE', {}, ['-d prod', '-d testops']])
@@ -173,44 +179,47 @@ test('none is told with what was looked at', async () => {
   const discovery = await discover(request, [finder(), finder()])
   expect(await selected(discovery)).toMatchObject([
     'CONFIGURATION',
-    'no configuration found: no testops-admin.yaml in /work/here or above, no /root/.config/testops-admin/config.yaml; and no deployment: nothing here; nothing here'.replace(
-      '/root',
-      (await import('node:os')).homedir(),
-    ),
+    (
+      'no configuration found: no testops-admin.yaml in /work/here or above, no ' +
+      '/root/.config/testops-admin/config.yaml; no deployment found either: nothing here; nothing here'
+    ).replace('/root', (await import('node:os')).homedir()),
     [/^testops-admin init /, /^cp /, /^--config/, /lab up/].map((it) => expect.stringMatching(it) as string),
   ])
 })
 
-test('a compose project is found where there is no configuration, and nothing is looked for where there is one', async () => {
-  const world = await composeWorld(
-    { containers: [await recorded('testops'), await recorded('redis')] },
-    { ...(await projectFiles()), 'systemctl/systemctl': '#!/bin/sh\nexit 1\n' },
-  )
-  const environment = {
-    ...world.options.environment,
-    HOME: world.folder,
-    PATH: `${world.folder}/systemctl:${world.options.environment!.PATH}`,
-  }
-  const found = await findDeployment({ environment, workingDirectory: world.folder })
-  expect(found).toEqual({
-    name: 'testops',
-    found: 'compose project `testops` (service testops, image registry.example.org/qameta/testops:26.2.1)',
-    settings: { platform: 'compose', compose: { project: 'testops', service: 'testops' } },
-    file: `${world.folder}/testops-admin.yaml`,
-  })
-  const here = {
-    environment,
-    workingDirectory: world.folder,
-    name: undefined,
-    timeoutMs: 5000,
-    signal: new AbortController().signal,
-  }
-  expect(await machinesOf(here)).toHaveLength(1)
-  const before = world.asked.length
-  const configured = await folderWith({ 'testops-admin.yaml': 'deployments: {prod: {url: "http://127.0.0.1:1"}}\n' })
-  expect((await findDeployment({ environment, workingDirectory: configured })).name).toBe('prod')
-  expect(world.asked.length).toBe(before)
-})
+test(
+  'a compose project is found where there is no configuration, ' + 'and nothing is looked for where there is one',
+  async () => {
+    const world = await composeWorld(
+      { containers: [await recorded('testops'), await recorded('redis')] },
+      { ...(await projectFiles()), 'systemctl/systemctl': '#!/bin/sh\nexit 1\n' },
+    )
+    const environment = {
+      ...world.options.environment,
+      HOME: world.folder,
+      PATH: `${world.folder}/systemctl:${world.options.environment!.PATH}`,
+    }
+    const found = await findDeployment({ environment, workingDirectory: world.folder })
+    expect(found).toEqual({
+      name: 'testops',
+      found: 'compose project `testops` (service testops, image registry.example.org/qameta/testops:26.2.1)',
+      settings: { platform: 'compose', compose: { project: 'testops', service: 'testops' } },
+      file: `${world.folder}/testops-admin.yaml`,
+    })
+    const here = {
+      environment,
+      workingDirectory: world.folder,
+      name: undefined,
+      timeoutMs: 5000,
+      signal: new AbortController().signal,
+    }
+    expect(await machinesOf(here)).toHaveLength(1)
+    const before = world.asked.length
+    const configured = await folderWith({ 'testops-admin.yaml': 'deployments: {prod: {url: "http://127.0.0.1:1"}}\n' })
+    expect((await findDeployment({ environment, workingDirectory: configured })).name).toBe('prod')
+    expect(world.asked.length).toBe(before)
+  },
+)
 
 test('a compose file here is found though nothing of it was ever started', async () => {
   const world = await composeWorld({})
@@ -239,7 +248,10 @@ test('a cluster that does not answer is told first, with its own exit code', asy
     code: 'UNREACHABLE',
     exitCode: 69,
     message: expect.stringMatching(
-      /^Kubernetes at https:\/\/k8s refused the connection; no configuration found: .*; and no deployment: nothing here$/,
+      new RegExp(
+        String.raw`^Kubernetes at https:\/\/k8s refused the connection; ` +
+          'no configuration found: .*; no deployment found either: nothing here$',
+      ),
     ) as string,
   })
   expect((error as AdminError).suggestions[0]).toBe('kubectl version')

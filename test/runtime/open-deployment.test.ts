@@ -69,7 +69,8 @@ test('what the configuration leaves out is taken from the service', async () => 
     },
   ])
   expect(await errorOf(sources.database())).toBe(
-    "NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (the service's settings name none)",
+    "NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (the service's settings do not " +
+      'contain this address)',
   )
   expect(await (await sources.network()).resolve('localhost')).toBe(true)
 })
@@ -96,23 +97,27 @@ test('the configuration stands above the service', async () => {
   })
 })
 
-test('an option of the JVM stands above TZ, also where others beside it make it a secret; the configuration stands above both, and is sure', async () => {
-  const told = {
-    'service.env': 'TZ=UTC\nJAVA_TOOL_OPTIONS=-Dproxy=http://me:secret@proxy/ -Duser.timezone=America/New_York\n',
-  }
-  const zoneOf = async (lines: string): Promise<object> => {
-    const { timeZone, isTimeZoneAssumed } = (await open(lines, told)).deployment
-    return { timeZone, isTimeZoneAssumed }
-  }
-  expect(await zoneOf('host: {environmentFile: service.env}')).toEqual({
-    timeZone: 'America/New_York',
-    isTimeZoneAssumed: true,
-  })
-  expect(await zoneOf('host: {environmentFile: service.env}\ntimeZone: UTC')).toEqual({
-    timeZone: 'UTC',
-    isTimeZoneAssumed: undefined,
-  })
-})
+test(
+  'an option of the JVM stands above TZ, also where others beside it make it a secret; the configuration stands ' +
+    'above both, and is sure',
+  async () => {
+    const told = {
+      'service.env': 'TZ=UTC\nJAVA_TOOL_OPTIONS=-Dproxy=http://me:secret@proxy/ -Duser.timezone=America/New_York\n',
+    }
+    const zoneOf = async (lines: string): Promise<object> => {
+      const { timeZone, isTimeZoneAssumed } = (await open(lines, told)).deployment
+      return { timeZone, isTimeZoneAssumed }
+    }
+    expect(await zoneOf('host: {environmentFile: service.env}')).toEqual({
+      timeZone: 'America/New_York',
+      isTimeZoneAssumed: true,
+    })
+    expect(await zoneOf('host: {environmentFile: service.env}\ntimeZone: UTC')).toEqual({
+      timeZone: 'UTC',
+      isTimeZoneAssumed: undefined,
+    })
+  },
+)
 
 test('a service that says nothing of its vendor', async () => {
   const opened = await open('host: {environmentFile: service.env}', { 'service.env': 'TZ=MSK-3\n' })
@@ -134,9 +139,9 @@ test('a configured deployment on a platform that cannot be asked', async () => {
 })
 
 test.each([
-  ['platform: kubernetes', 'set url, database, broker or sessions in the configuration'],
-  ['compose: {service: testops}', 'set url, database, broker or sessions in the configuration'],
-  ['build: "1"', 'set url, database, broker, sessions or host.environmentFile in the configuration'],
+  ['platform: kubernetes', 'set `url`, `database`, `broker` or `sessions` in the configuration'],
+  ['compose: {service: testops}', 'set `url`, `database`, `broker` or `sessions` in the configuration'],
+  ['build: "1"', 'set `url`, `database`, `broker`, `sessions` or `host.environmentFile` in the configuration'],
 ])('with %s, what may be configured instead is named', async (text, expected) => {
   const suggestions = await open(text, {}, { PATH: '/nowhere', HOME: '/nowhere' }).then(
     () => [],
@@ -148,35 +153,44 @@ test.each([
 test.each([
   [
     'kubernetes: {namespace: testops}',
-    'UNAVAILABLE: cannot tell how to reach deployment `prod`: no cluster is known: there is no kubectl configuration in FOLDER/.kube/config, and this is not a pod',
+    'UNAVAILABLE: cannot tell how to reach deployment `prod`: no cluster is known: kubectl has no ' +
+      'configuration in FOLDER/.kube/config, and testops-admin does not run in a pod',
   ],
   [
     'build: "1"',
-    "CONFIGURATION: cannot tell how to reach deployment `prod`: the service's settings are unknown: set `host.environmentFile`",
+    "CONFIGURATION: cannot tell how to reach deployment `prod`: the service's settings are unknown: set " +
+      '`host.environmentFile`',
   ],
   [
     'host: {environmentFile: none.env}',
-    "UNAVAILABLE: cannot tell how to reach deployment `prod`: the service's settings in FOLDER/none.env (`host.environmentFile` at FOLDER/testops-admin.yaml:3) cannot be read: there is no such file",
+    "UNAVAILABLE: cannot tell how to reach deployment `prod`: the service's settings in FOLDER/none.env " +
+      '(`host.environmentFile` at FOLDER/testops-admin.yaml:3) cannot be read: the file is missing',
   ],
   [
     'host: {environmentFile: none.env}\ncompose: {service: testops}',
-    'CONFIGURATION: deployment `prod` in FOLDER/testops-admin.yaml has the sections host and compose: choose one with `platform`',
+    'CONFIGURATION: deployment `prod` in FOLDER/testops-admin.yaml has the sections host and compose: choose ' +
+      'one with `platform`',
   ],
   [
-    'url: http://127.0.0.1:1\nbroker: {password: {command: ["false"]}}\ndatabase: {password: {command: [sh, -c, "echo Vault is sealed >&2; exit 3"]}}',
-    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:5 is missing: the command `sh -c 'echo Vault is sealed >&2; exit 3'` exited with 3: Vault is sealed",
+    'url: http://127.0.0.1:1\nbroker: {password: {command: ["false"]}}\ndatabase: {password: {command: [sh, ' +
+      '-c, "echo Vault is sealed >&2; exit 3"]}}',
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:5 is missing: the command `sh -c 'echo Vault is " +
+      "sealed >&2; exit 3'` exited with 3: Vault is sealed",
   ],
   [
     'url: http://127.0.0.1:1\nca: none.pem',
-    'CONFIGURATION: the certificate file FOLDER/none.pem (FOLDER/testops-admin.yaml:4) cannot be used: there is no such file',
+    'CONFIGURATION: the certificate file FOLDER/none.pem (FOLDER/testops-admin.yaml:4) cannot be used: the ' +
+      'file is missing',
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {env: FOREIGN}',
-    'SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the environment variable FOREIGN contains a blank or a non-ASCII character, which no API token has',
+    'SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the environment variable ' +
+      'FOREIGN contains whitespace or a non-ASCII character, which an API token never contains',
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {command: [echo, "Bearer abc"]}',
-    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer [secret]'` begins with a word from an HTTP header: give only the API token",
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer " +
+      "[secret]'` begins with a word from an HTTP header: enter only the token itself",
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {env: NONE}',
@@ -199,19 +213,25 @@ test.each([
   ).toBe(message)
 })
 
-test('a settings file that cannot be read is why what it would have told is not known, and does no other harm', async () => {
-  const { deployment, open: sources } = await open('url: http://127.0.0.1:1\nhost: {environmentFile: none.env}')
-  expect(deployment.vendor.prefix).toBe('VENDOR')
-  const errors = await Promise.all([sources.database, sources.broker, sources.sessions].map(errorThrown))
-  for (const { code, message, suggestions, obstacle } of errors) {
-    expect({ code, obstacle }).toEqual({ code: 'UNAVAILABLE', obstacle: { kind: 'settings' } })
-    expect(message).toMatch(
-      /^the service's settings in \S+\/none\.env \(`host\.environmentFile` at testops-admin\.yaml:4\) cannot be read: there is no such file$/,
-    )
-    expect(suggestions[1]).toBe('correct `host.environmentFile` at testops-admin.yaml:4')
-  }
-  expect(await errorOf(sources.api())).toMatch(/^UNREACHABLE: the service at /)
-})
+test(
+  'a settings file that cannot be read is why what it would have told is not known, ' + 'and does no other harm',
+  async () => {
+    const { deployment, open: sources } = await open('url: http://127.0.0.1:1\nhost: {environmentFile: none.env}')
+    expect(deployment.vendor.prefix).toBe('VENDOR')
+    const errors = await Promise.all([sources.database, sources.broker, sources.sessions].map(errorThrown))
+    for (const { code, message, suggestions, obstacle } of errors) {
+      expect({ code, obstacle }).toEqual({ code: 'UNAVAILABLE', obstacle: { kind: 'settings' } })
+      expect(message).toMatch(
+        new RegExp(
+          String.raw`^the service's settings in \S+\/none\.env ` +
+            '\\(`host\\.environmentFile` at testops-admin\\.yaml:4\\) cannot be read: the file is missing$',
+        ),
+      )
+      expect(suggestions[1]).toBe('correct `host.environmentFile` at testops-admin.yaml:4')
+    }
+    expect(await errorOf(sources.api())).toMatch(/^UNREACHABLE: the service at /)
+  },
+)
 
 test('a settings file that comes later is read then', async () => {
   const folder = await folderWith({})
@@ -267,21 +287,24 @@ test('whatever calls the API has the same Bearer token, exchanged once', async (
   expect(new Set(used)).toEqual(new Set([`Bearer ${token.reveal()}`]))
 })
 
-test('a setting that is written leads to the server that it names, and leaves a connection to the others as it is', async () => {
-  const [former, later] = [await apiService({ health: 'DOWN' }), await apiService()]
-  const { open: sources, control } = await open(
-    'host: {environmentFile: service.env, commands: {start: ["true"], stop: ["true"], status: ["true"]}}',
-    {
-      'service.env': `ACME_ENDPOINT=${former.url}\nACME_RABBIT_DURABLE=false\n`,
-    },
-  )
-  const health = async (): Promise<string | null> => (await (await sources.api()).health()).status
-  const before = await sources.api()
-  const service = await control.service()
-  await service.writeSetting({ name: 'ACME_RABBIT_DURABLE', from: 'false', to: 'true' })
-  expect([await health(), (await sources.api()) === before]).toEqual(['DOWN', true])
-  await service.writeSetting({ name: 'ACME_ENDPOINT', from: former.url, to: later.url })
-  expect([await health(), later.received.length > 0]).toEqual(['UP', true])
-  await service.writeSetting({ name: 'ACME_ENDPOINT', from: later.url, to: former.url })
-  expect(await sources.api()).toBe(before)
-})
+test(
+  'a setting that is written leads to the server that it names, ' + 'and leaves a connection to the others as it is',
+  async () => {
+    const [former, later] = [await apiService({ health: 'DOWN' }), await apiService()]
+    const { open: sources, control } = await open(
+      'host: {environmentFile: service.env, commands: {start: ["true"], stop: ["true"], status: ["true"]}}',
+      {
+        'service.env': `ACME_ENDPOINT=${former.url}\nACME_RABBIT_DURABLE=false\n`,
+      },
+    )
+    const health = async (): Promise<string | null> => (await (await sources.api()).health()).status
+    const before = await sources.api()
+    const service = await control.service()
+    await service.writeSetting({ name: 'ACME_RABBIT_DURABLE', from: 'false', to: 'true' })
+    expect([await health(), (await sources.api()) === before]).toEqual(['DOWN', true])
+    await service.writeSetting({ name: 'ACME_ENDPOINT', from: former.url, to: later.url })
+    expect([await health(), later.received.length > 0]).toEqual(['UP', true])
+    await service.writeSetting({ name: 'ACME_ENDPOINT', from: later.url, to: former.url })
+    expect(await sources.api()).toBe(before)
+  },
+)

@@ -62,7 +62,7 @@ it.each([
   [
     'a wrong context',
     'kubernetes: {context: prod}',
-    { code: 'CONFIGURATION', message: 'there is no context `prod` in FOLDER/config, which has `test`' },
+    { code: 'CONFIGURATION', message: 'kubectl has no context `prod` in FOLDER/config. Its contexts: `test`' },
   ],
   [
     'a namespace without the service',
@@ -70,7 +70,8 @@ it.each([
     {
       code: 'UNAVAILABLE',
       message:
-        'the cluster of context `test` has no Deployment or StatefulSet with an image named `testops` or `testops-legacy` in namespace `default`',
+        'the cluster of context `test` has no Deployment or StatefulSet with an image named `testops` or ' +
+        '`testops-legacy` in namespace `default`',
     },
   ],
 ])('%s is told by the service, and does the configured parts no harm', async (_, lines, expected) => {
@@ -94,7 +95,8 @@ it('a time zone that may not be read is not known', async () => {
   expect(await told(sources.database())).toEqual({
     code: 'FORBIDDEN',
     message:
-      "the service's setting SPRING_DATASOURCE_PASSWORD cannot be read: user tester may not get secrets `testops-testops` in namespace `testops` of the cluster of context `test`",
+      "the service's setting `SPRING_DATASOURCE_PASSWORD` cannot be read: user tester has no permission to get " +
+      'secrets `testops-testops` in namespace `testops` of the cluster of context `test`',
     suggestions: ['kubectl --context test auth can-i get secrets/testops-testops -n testops'],
   })
 })
@@ -110,10 +112,13 @@ it.each(['localhost', '127.0.0.1', '[::1]'])(
     const { open: sources } = await open('platform: kubernetes', world)
     expect(await told(sources.database())).toEqual({
       code: 'UNAVAILABLE',
-      message: `${host === '127.0.0.1' ? 'SERVER' : `${host.replace(/[[\]]/g, '')}:5432`} is inside the service's own pod, not on this machine. Cannot tell where it leads from there`,
+      message:
+        `${host === '127.0.0.1' ? 'SERVER' : `${host.replace(/[[\]]/g, '')}:5432`} is an address inside the ` +
+        "service's own pod. Cannot tell which server is behind it",
       suggestions: [
-        'name the server itself in the configuration, or an address of this machine that leads to it',
-        'kubectl --context test -n testops port-forward deployment/testops-testops 5432   # gives such an address while the service runs',
+        "in the configuration, set the server's own address, or a local address that is forwarded to the server",
+        'kubectl --context test -n testops port-forward deployment/testops-testops 5432   # forwards a local port ' +
+          'to the pod. Leave it running',
       ],
     })
   },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Opened } from '../../src/core/endpoint.ts'
-import { openings } from '../../src/runtime/openings.ts'
+import { openings } from '../../src/runtime/open-deployment.ts'
 import { errorOf } from './error-of.ts'
 
 function recorder(): { said: string[]; opener: (name: string, ms?: number) => () => Promise<Opened<string>> } {

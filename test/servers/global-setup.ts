@@ -1,24 +1,20 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { mkdir, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { AdminError } from '../../src/core/error.ts'
+import { AdminError, messageOf } from '../../src/core/error.ts'
 import { readServer, removeServer, startServer } from '../../src/lab/servers/index.ts'
 import { processesOf } from '../../src/lab/servers/local/processes.ts'
 import type { ServerRecord, ServerRequest } from '../../src/lab/servers/index.ts'
 import { withoutGiven } from '../adapters/own-servers.ts'
-
-export interface TestServers {
-  postgres: ServerRecord
-  redis: ServerRecord
-  rabbitmq3: ServerRecord
-  rabbitmq43: ServerRecord
-}
+import { toldFile } from './servers.ts'
+import type { TestServers } from './servers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    servers: TestServers
+    /** where the servers of this run say that they are there: `ready.ts` */
+    serversFolder: string
   }
 }
 
@@ -33,9 +29,13 @@ const names = Object.keys(requests) as (keyof TestServers)[]
 /** Folder of the servers of all test runs: `TMP/testops-admin-tests-UID/PID-STARTED/NAME`, one set for each run. */
 const allRuns = join(tmpdir(), `testops-admin-tests-${process.getuid?.() ?? 0}`)
 
+/** Starts the servers, and returns before they are there: fetching them takes a minute, in which other tests run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await removeLeftovers()
   const run = join(allRuns, `${process.pid}-${await startOf(process.pid)}`)
+  project.provide('serversFolder', run)
+  // another project has started them
+  if (existsSync(run)) return async () => {}
+  await removeLeftovers()
   await mkdir(run, { recursive: true, mode: 0o700 })
   const interrupted = new AbortController()
   const started = names.map((name) => {
@@ -46,11 +46,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       { progress, signal: interrupted.signal, environment },
     )
   })
-  const teardown = async () => {
-    interrupted.abort()
-    await Promise.allSettled(started)
-    await removeRun(run)
-  }
+  const told = Promise.all(started).then(
+    async (records) => tell(run, Object.fromEntries(names.map((name, index) => [name, records[index]!]))),
+    async (error: unknown) => tell(run, { failed: messageOf(error) }),
+  )
   // on a signal vitest exits at once, without teardown
   process.once('exit', () => removeRunNow(run))
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
@@ -59,15 +58,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
       process.kill(process.pid, signal)
     })
   }
-  try {
-    const [postgres, redis, rabbitmq3, rabbitmq43] = await Promise.all(started)
-    if (!postgres || !redis || !rabbitmq3 || !rabbitmq43) throw new Error('a server is missing')
-    project.provide('servers', { postgres, redis, rabbitmq3, rabbitmq43 })
-  } catch (error) {
-    await teardown()
-    throw error
+  return async () => {
+    interrupted.abort()
+    await Promise.allSettled([...started, told])
+    await removeRun(run)
   }
-  return teardown
+}
+
+/** Writes for the workers what there is, at once and whole. */
+async function tell(run: string, told: Readonly<Record<string, ServerRecord | string>>): Promise<void> {
+  const file = toldFile(run)
+  await writeFile(`${file}.part`, JSON.stringify(told), { mode: 0o600 })
+  await rename(`${file}.part`, file)
 }
 
 function progress(message: string): void {
@@ -89,8 +91,8 @@ async function removeLeftovers(): Promise<void> {
 }
 
 async function removeRun(run: string): Promise<void> {
-  for (const name of await readdir(run).catch(() => [])) {
-    const record = await readServer(join(run, name))
+  for (const entry of await readdir(run, { withFileTypes: true }).catch(() => [])) {
+    const record = entry.isDirectory() ? await readServer(join(run, entry.name)) : null
     if (record) await removeServer(record)
   }
   await rm(run, { recursive: true, force: true })
@@ -99,6 +101,7 @@ async function removeRun(run: string): Promise<void> {
 /** Removes what it can without waiting; the next run finds the rest. */
 function removeRunNow(run: string): void {
   if (!existsSync(run)) return
+  rmSync(toldFile(run), { force: true })
   for (const name of readdirSync(run)) {
     try {
       const { id, local } = JSON.parse(readFileSync(join(run, name, 'server.json'), 'utf8')) as ServerRecord

@@ -4,7 +4,7 @@ import type { ActionOf } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { lostLooks } from '../lost-looks.ts'
+import { lostLooks } from './queues.ts'
 
 const pollMs = 200
 /**
@@ -41,7 +41,8 @@ export const awaitQuiet: ActionHandler<'await-quiet'> = {
         if ('lost' in seen) throw seen.lost
         throw new AdminError(
           'REFUSED',
-          `the service is stopped, but ${seen.busy}. Messages are moved only while nobody else uses the queues`,
+          `the service is stopped, but ${seen.busy}. testops-admin moves messages only while no other client ` +
+            'uses the queues',
           ['rabbitmqctl list_connections name user client_properties   # on the broker', 'stop the other clients'],
         )
       }
@@ -73,11 +74,14 @@ async function whoIsThere(
   if (connections instanceof AdminError) {
     // without a way to list connections, the consumers are checked all the same
     if (connections.code === 'FORBIDDEN' || connections.code === 'UNAVAILABLE') return null
-    return `this program cannot tell who is connected: ${connections.message}`
+    return `cannot tell who is connected to the broker: ${connections.message}`
   }
   const left = connections.filter(({ name, clientName, isListed }) =>
     isListed ? clientName !== ownConnectionName : !isLeftOver(name),
   )
   if (left.length === 0) return null
-  return `user ${user} is still connected from ${listed(left.map(({ name, clientName }) => clientName ?? name))}`
+  return (
+    `user ${user} is still connected to the broker from ` +
+    `${listed(left.map(({ name, clientName }) => clientName ?? name))}`
+  )
 }

@@ -1,11 +1,10 @@
 import { AdminError } from '../../core/error.ts'
 import { tolerant } from '../../domain/wanted.ts'
-import { backExchangePrefix } from '../../knowledge/broker.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
+import { aheadOf, backExchangePrefix } from '../../knowledge/broker.ts'
 import { command } from '../../core/shell-command.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
-import { keepExchanges } from './keep-exchanges.ts'
+import { keepExchanges } from './switch-exchanges.ts'
 import { bringBackRest } from './move.ts'
 import { declaration, liveQueues, ownMoves } from './queues.ts'
 
@@ -62,11 +61,11 @@ export async function deleteEmpty(holding: readonly string[], workshop: Workshop
   const of = ownMoves(workshop).find((it) => it.holding === first || aheadOf(it.holding) === first)?.queue
   const isHomeless = of !== undefined && !there.has(of)
   const message = isHomeless
-    ? `queue ${first} holds messages of queue ${of}, which is missing. Nothing is lost`
-    : `queue ${first} still has messages or a reader, so it was not deleted`
+    ? `queue ${of} is missing, so the messages from it stay in the temporary queue ${first}. Nothing is lost`
+    : `the temporary queue ${first} was not deleted: it still has messages, or a client reads from it`
   throw new AdminError('INTERRUPTED', message, [
     command`rabbitmqctl list_queues name messages consumers | grep ${first!}   # on the broker`,
-    'if a reader is connected, stop it, then run the same command again',
+    'if a client reads from the queue, stop that client, then run the same command again',
   ])
 }
 

@@ -3,17 +3,15 @@ import { exact } from '../../domain/queues/exact-bindings.ts'
 import { counted, listed } from '../../core/format.ts'
 import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Binding } from '../../core/topology.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
+import type { Binding } from '../../core/broker-control.ts'
+import { aheadOf } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 import { deleteEmpty } from './delete-held.ts'
-import { noteBindings } from './note-bindings.ts'
-import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
-import { bindingsNoted } from '../../core/queue-notes.ts'
-import { missing } from './switch-exchanges.ts'
+import { missing, noteBindings } from './switch-exchanges.ts'
+import { countsOf, isThere, liveQueues, movesOf, refuseVanished } from './queues.ts'
+import { bindingsNoted } from '../../core/notes.ts'
 import { putAside, takeBackAside } from './move.ts'
-import { refuseVanished } from './vanished.ts'
 import { command } from '../../core/shell-command.ts'
 
 type Delete = ActionOf<'delete-queues'>
@@ -101,7 +99,8 @@ export async function assertTakesThem(queues: readonly Former[], workshop: Works
   if (!denied) return
   throw new AdminError(
     'REFUSED',
-    `cannot make ${counted(transient.length, 'queue')} (${listed(transient)}) transient again: the broker no longer accepts such queues (${why})`,
+    `cannot make ${counted(transient.length, 'queue')} (${listed(transient)}) transient again, because the ` +
+      `broker no longer accepts transient queues: ${why}`,
     ['testops-admin doctor -d {deployment}'],
   )
 }
@@ -184,16 +183,14 @@ async function refuseGrown({ queues, counts: { messages } }: Delete, { open }: W
   if (now <= messages) return
   throw new AdminError(
     'REFUSED',
-    `${counted(now, 'message')} would be lost now, but only ${counted(messages, 'message')} were confirmed`,
-    ['testops-admin reset-queues -d {deployment} --dry-run   # without --discard-messages, they are kept'],
+    `${counted(now, 'message')} would be lost now, but you confirmed a loss of only ${counted(messages, 'message')}`,
+    ['testops-admin reset-queues -d {deployment} --dry-run   # without --discard-messages, the messages are kept'],
   )
 }
 
 function inUse(name: string, isRead: boolean): AdminError {
-  const why = isRead
-    ? `another client reads from queue ${name}`
-    : `queue ${name} gets new messages as fast as they are moved`
-  return new AdminError('INTERRUPTED', `${why}, so it was not deleted. Nothing is lost`, [
+  const why = isRead ? 'another client reads from the queue' : 'the queue still gets new messages'
+  return new AdminError('INTERRUPTED', `queue ${name} was not deleted: ${why}. Nothing is lost`, [
     command`rabbitmqctl list_consumers | grep ${name}   # on the broker`,
     'stop the other clients',
   ])

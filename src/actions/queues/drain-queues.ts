@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { lostLooks } from '../lost-looks.ts'
+import { lostLooks } from './queues.ts'
 
 const pollMs = 500
 

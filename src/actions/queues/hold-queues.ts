@@ -1,14 +1,12 @@
 import type { Move } from '../../core/action.ts'
-import type { BrokerControl } from '../../core/broker-control.ts'
+import type { Binding, BrokerControl } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
-import { backExchangePrefix } from '../../knowledge/broker.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
+import { aheadOf, backExchangePrefix } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { countsOf, declaration, isThere, liveExchanges, liveQueues } from './queues.ts'
 import { deleteEmpty } from './delete-held.ts'
-import { areKept, keepExchanges } from './keep-exchanges.ts'
+import { areKept, keepExchanges } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
-import type { Binding } from '../../core/topology.ts'
 
 /**
  * Declares holding queues before anything stops, so that a broker that refuses them does no harm. A queue that is empty
@@ -49,9 +47,14 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
       await tryWayBack(broker, holding.slice(0, 1))
       return keepExchanges(vanishing, workshop)
     }
-    throw new AdminError('REFUSED', `queue ${others[0]} already exists, but not as this program declares it`, [
-      command`look at its messages, then delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]!}`,
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `the temporary queue ${others[0]} already exists, but with properties that testops-admin cannot use`,
+      [
+        command`rabbitmqctl list_queues name durable arguments messages | grep ${others[0]!}   # on the broker: check
+          whether you need the messages in this queue. If you do not, delete the queue`,
+      ],
+    )
   },
   async undo({ moves }, workshop) {
     await deleteEmpty(

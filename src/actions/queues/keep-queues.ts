@@ -26,7 +26,8 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
       await putAside([it], withoutJournal(workshop), { isLastChance: true }).catch((error: unknown) => {
         if (!(error instanceof AdminError)) throw error
         unsaved.push(
-          `cannot move the messages of queue ${it.queue} aside, so they vanish when this program ends: ${error.message}`,
+          `queue ${it.queue} will vanish with its messages when testops-admin exits, because the messages cannot be ` +
+            `moved aside: ${error.message}`,
         )
       })
     }

@@ -4,10 +4,9 @@ import { accountsOf } from './account.ts'
 import { assertTakesThem, declareMissing } from './delete-queues.ts'
 import { goneOf } from './gone.ts'
 import { bringBack, bringBackRest, putAside, takeBackAside } from './move.ts'
-import { noteBindings } from './note-bindings.ts'
+import { noteBindings } from './switch-exchanges.ts'
 import { refuseUnsafeHolding } from './policies.ts'
-import { awaitedOf, countsOf, liveQueues } from './queues.ts'
-import { refuseVanished } from './vanished.ts'
+import { awaitedOf, countsOf, liveQueues, refuseVanished } from './queues.ts'
 
 export const moveMessages: ActionHandler<'move-messages'> = {
   failpoints: ['opened', 'published', 'confirmed', 'acked', 'emptied', 'noted'],

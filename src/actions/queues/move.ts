@@ -5,15 +5,12 @@ import type { Move } from '../../core/action.ts'
 import type { Fits, MessageMover, Moved, Repeats } from '../../core/message-mover.ts'
 import type { BrokerPolicy, BrokerQueue, QueueCounts } from '../../core/sources.ts'
 import { AdminError } from '../../core/error.ts'
-import { isBounded, refusedBeyond } from '../../knowledge/broker.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
+import { aheadOf, isBounded, refusedBeyond } from '../../knowledge/broker.ts'
 import type { Workshop } from '../handler.ts'
-import { accountsOf } from './account.ts'
-import type { Attempt, Came } from './account.ts'
-import type { Counts, Entry, Part, Way } from '../../core/queue-notes.ts'
+import { accountsOf, leftOfReturned, repeatsIn } from './account.ts'
+import type { Attempt, Came, Left } from './account.ts'
+import type { Counts, Entry, Part, Way } from '../../core/notes.ts'
 import { command, sentence } from '../../core/shell-command.ts'
-import { leftOfReturned, repeatsIn } from './comparison.ts'
-import type { Left } from './comparison.ts'
 import { policiesOn, refuseUnsafeHolding, refuseUnsafeReturn } from './policies.ts'
 import { awaitedOf, countsOf, liveQueues, placesOf } from './queues.ts'
 import { verifyMoved } from './verify-moved.ts'
@@ -83,7 +80,9 @@ async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<v
   )
   for (const [queue, { ready }] of counts) {
     if (ready === 0) continue
-    const text = `Queue ${queue} has received ${counted(ready, 'message')} since it was emptied. If RabbitMQ was killed in that time, some of them may be duplicates`
+    const text =
+      `Queue ${queue} has received ${counted(ready, 'message')} since this run emptied it. If RabbitMQ has been ` +
+      'killed since then, some may be duplicates of those moved aside'
     workshop.progress(text)
     workshop.result(text)
   }
@@ -156,10 +155,12 @@ async function refuseBeyondBound(moves: readonly Move[], workshop: Workshop): Pr
   const held = [doubtful.holding, aheadOf(doubtful.holding)].find((name) => (counts.get(name)?.ready ?? 0) > 0)!
   throw new AdminError(
     'INTERRUPTED',
-    `queue ${held} has messages that queue ${doubtful.queue} may already have. That queue has a limit and could drop other messages to make room`,
+    `queue ${held} has messages that queue ${doubtful.queue} may already have. They were not moved back: ` +
+      `${doubtful.queue} has a limit, so duplicates could push out other messages`,
     [
       command`rabbitmqctl list_queues name messages | grep -F ${doubtful.queue}   # on the broker`,
-      sentence`if they are in queue ${doubtful.queue}, delete queue ${held}, then run the same command again`,
+      sentence`if queue ${doubtful.queue} already has the messages, delete queue ${held}, then run the same command
+        again`,
     ],
   )
 }
@@ -388,17 +389,20 @@ function tell(
   // the service too may have received a message before
   const isCut = attempts.some(({ part }) => part === null)
   if (isCut && perhapsTwice > leftOut)
-    progress(`Queue ${queue}: ${counted(perhapsTwice, 'message')} may be duplicates, because a move was interrupted`)
+    progress(`Queue ${queue} may have ${counted(perhapsTwice, 'duplicate message')}, because a move was interrupted`)
   if (leftOut > 0)
     progress(
-      `Queue ${queue} already has ${counted(leftOut, 'message')} from an interrupted move. ${leftOut === 1 ? 'It was' : 'They were'} not added again`,
+      `Queue ${queue} already has ${counted(leftOut, 'message')} from an interrupted move, so testops-admin ` +
+        `did not add ${leftOut === 1 ? 'it' : 'them'} again`,
     )
   if (again > 0)
     progress(
-      `Queue ${queue} already has ${counted(again, 'message')} that RabbitMQ redelivered after it was killed. ${again === 1 ? 'It was' : 'They were'} not added again; nothing is lost`,
+      `After RabbitMQ was killed, it redelivered ${counted(again, 'message')} that queue ${queue} already has. ` +
+        `testops-admin skipped ${again === 1 ? 'this duplicate' : 'these duplicates'}; nothing is lost`,
     )
   if (direction === 'back' && othersIds > 0)
     progress(
-      `Queue ${queue}: ${counted(othersIds, 'message')} came back without user_id. The broker accepts a user_id only from that user`,
+      `Queue ${queue}: ${counted(othersIds, 'message')} moved back without user_id, because the broker accepts ` +
+        'a user_id only from that user',
     )
 }

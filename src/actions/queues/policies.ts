@@ -1,10 +1,9 @@
-import { howToMend, policyAgainst, settingOf } from '../../domain/queues/lossy-policies.ts'
+import { howToMend, policyAgainst, settingOf } from '../../domain/queues/broker-queues.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import type { Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { BrokerPolicy } from '../../core/sources.ts'
-import { isDropping } from '../../knowledge/broker.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
+import { aheadOf, isDropping } from '../../knowledge/broker.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 
@@ -40,15 +39,15 @@ export async function refuseUnsafeReturn(
       former === null ? [] : policies.filter((it) => isDropping(it, move.queue) && !former.includes(markOf(it)))
     const against = since.find((it) => !placesOf(move).some((name) => isDropping(it, name)))
     const said = (policy: BrokerPolicy): string =>
-      `${settingOf(policy)} on queue ${move.queue} since its messages were moved aside`
+      `${settingOf(policy)}, added or changed after the messages were moved aside`
     if (against) {
       throw new AdminError(
         'REFUSED',
-        `${said(against)}: it could drop some, so they stay in ${move.holding}`,
+        `the messages stay in queue ${move.holding}, because queue ${move.queue} could drop them: ${said(against)}`,
         howToMend(against, move.queue, await open.broker()),
       )
     }
-    for (const text of since.map((policy) => `${said(policy)}: it may drop some`)) {
+    for (const text of since.map((policy) => `queue ${move.queue} may drop messages: ${said(policy)}`)) {
       progress(text)
       result(text)
     }

@@ -1,8 +1,14 @@
 import type { Former, Move } from '../../core/action.ts'
+import type { QueueDeclaration } from '../../core/broker-control.ts'
+import type { ErrorCode } from '../../core/error.ts'
+import { AdminError } from '../../core/error.ts'
+import { counted } from '../../core/format.ts'
+import type { Entry } from '../../core/notes.ts'
 import type { BrokerExchange, BrokerQueue, QueueCounts } from '../../core/sources.ts'
-import type { QueueDeclaration } from '../../core/topology.ts'
-import { aheadOf, holdingOf } from '../../knowledge/held-queues.ts'
+import { tolerant } from '../../domain/wanted.ts'
+import { aheadOf, holdingOf } from '../../knowledge/broker.ts'
 import type { Workshop } from '../handler.ts'
+import { accountsOf } from './account.ts'
 
 /** The declaration of a holding queue: classic, so that it keeps every order and priority. */
 export function declaration(name: string): QueueDeclaration {
@@ -78,4 +84,89 @@ export function isThere(
   { name, durable }: Pick<QueueDeclaration, 'name' | 'durable'>,
 ): boolean {
   return queues.get(name)?.durable === durable
+}
+
+/** how long a wait tolerates failing looks */
+const againForMs = 5000
+const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT'])
+
+/**
+ * Wraps a look that a wait repeats, so that a cut connection does not end the wait, as when an API server or a proxy is
+ * renewed. Throws the failure once every look has failed for 5 s, and at once if it is not about the connection.
+ */
+export function lostLooks<T>(look: () => Promise<T>): () => Promise<T | { lost: AdminError }> {
+  let since: number | null = null
+  return async () => {
+    try {
+      const seen = await look()
+      since = null
+      return seen
+    } catch (error) {
+      if (!(error instanceof AdminError && passing.has(error.code))) throw error
+      since ??= performance.now()
+      if (performance.now() - since > againForMs) throw error
+      return { lost: error }
+    }
+  }
+}
+
+interface Looked {
+  /** Look only at queues that have their messages back; the others are gone until they are declared again */
+  isOnlyReturned?: true
+  /** Every step that deleted queues is undone */
+  isUndone?: true
+  /** Messages in all queues when the plan was made */
+  planned?: number
+}
+
+/**
+ * Throws INTERRUPTED, once, if a transient queue is gone before its messages were moved aside or after they came back:
+ * a broker that restarts drops such queues, and the stopped service declares none. While messages are moved, they are
+ * compared instead.
+ */
+export async function refuseVanished(
+  { open, journal, saved }: Pick<Workshop, 'open' | 'journal' | 'saved'>,
+  { isOnlyReturned, isUndone, planned }: Looked = {},
+): Promise<void> {
+  const { transientIn, lastOf, toldOf } = accountsOf(journal.ofRun())
+  const queues = (saved?.queues ?? []).filter(({ name }) => toldOf(name) === null)
+  // in a repeated step, this run itself may have deleted the queues
+  const isUntouched =
+    !isOnlyReturned &&
+    (isUndone || !journal.isRepeated) &&
+    (saved?.queues ?? []).every(({ name }) => lastOf(name) === null)
+  const returned = queues.filter(({ name }) => transientIn(name) !== null)
+  const wanted = isUntouched ? queues.filter((it) => !goesByItself(it)) : returned
+  if (wanted.length === 0) return
+  // if nothing had come back, a broker that does not answer must not keep the service from starting
+  const there = isUntouched ? await tolerant(liveQueues({ open })) : await liveQueues({ open })
+  const missing = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
+  // messages that still wait for a queue are moved back and compared later
+  const awaited =
+    missing.length === 0 || isUndone ? [] : (await awaitedOf(ownMoves({ saved }), { open })).map(({ queue }) => queue)
+  const gone = missing.filter((name) => !awaited.includes(name))
+  if (gone.length === 0) return
+  const differing = Object.fromEntries(gone.map((name) => [name, saidOf(name, transientIn(name))]))
+  await journal.note(JSON.stringify({ event: 'compared', queues: gone, differing } satisfies Entry))
+  const total = planned === undefined ? '' : ` The plan counted ${counted(planned, 'message')} in all queues.`
+  throw new AdminError(
+    'INTERRUPTED',
+    `${Object.values(differing).join('. ')}. Most likely RabbitMQ was restarted: a restart drops transient ` +
+      `queues.${total} The service is still stopped`,
+    [
+      'rabbitmqctl status   # on the broker: shows how long RabbitMQ has been up',
+      'if you do not need these messages, run the same command again: this time, it continues despite the loss',
+    ],
+  )
+}
+
+/** True if the queue vanishes by itself, with its last reader or later: the plan says so and names what may be lost. */
+function goesByItself({ autoDelete, arguments: values }: QueueDeclaration): boolean {
+  return autoDelete || 'x-expires' in values
+}
+
+function saidOf(queue: string, returned: number | null): string {
+  if (returned === null)
+    return `Queue ${queue} is gone, along with any messages in it: none of them had been moved aside`
+  return `Queue ${queue} is gone, along with the ${counted(returned, 'message')} that had been moved back to it`
 }

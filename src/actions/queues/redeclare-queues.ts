@@ -1,15 +1,14 @@
 import { exact } from '../../domain/queues/exact-bindings.ts'
 import type { Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Binding } from '../../core/topology.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
+import type { Binding } from '../../core/broker-control.ts'
+import { aheadOf } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { deleteEmptied } from './delete-queues.ts'
 import { putAside } from './move.ts'
-import { noteBindings } from './note-bindings.ts'
+import { noteBindings, possible } from './switch-exchanges.ts'
 import { countsOf, isThere, liveQueues, movesOf } from './queues.ts'
-import { bindingsNoted } from '../../core/queue-notes.ts'
-import { possible } from './switch-exchanges.ts'
+import { bindingsNoted } from '../../core/notes.ts'
 import { command } from '../../core/shell-command.ts'
 
 /** Declares queues that must exist before messages come back. The service declares the others when it starts. */
@@ -32,7 +31,8 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     if (other) {
       throw new AdminError(
         'INTERRUPTED',
-        `another client has declared queue ${other.name} with other properties. Its messages are in the holding queue`,
+        `another client has declared queue ${other.name} with different properties. The messages of queue ` +
+          `${other.name} are still in the temporary queue of this repair`,
         [command`rabbitmqctl list_queues name durable auto_delete arguments | grep ${other.name}   # on the broker`],
       )
     }

@@ -1,10 +1,13 @@
-import { exact, exactlyListed } from '../../domain/queues/exact-bindings.ts'
+import type { VanishingExchange } from '../../core/action.ts'
+import type { Binding, ExchangeDeclaration } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
+import type { Entry } from '../../core/notes.ts'
+import { bindingsNoted } from '../../core/notes.ts'
+import { command } from '../../core/shell-command.ts'
+import { exact, exactlyListed } from '../../domain/queues/exact-bindings.ts'
+import { backExchangePrefix, keptExchange } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { liveExchanges } from './queues.ts'
-import { command } from '../../core/shell-command.ts'
-import { backExchangePrefix } from '../../knowledge/broker.ts'
 
 /** The `durable` of an exchange cannot be changed, so the exchange is deleted and declared again, with its bindings. */
 export const switchExchanges: ActionHandler<'switch-exchanges'> = {
@@ -57,8 +60,9 @@ async function switchTo(
     await broker.deleteExchange(exchange.name)
     await failpoint('deleted')
     if ((await broker.declareExchange(exchange)) === 'declared') continue
-    throw new AdminError('REFUSED', `another client has declared exchange ${exchange.name} with other properties`, [
-      command`rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
+    throw new AdminError('REFUSED', `another client has declared exchange ${exchange.name} with different properties`, [
+      command`rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the
+        broker`,
     ])
   }
   await failpoint('declared')
@@ -124,7 +128,7 @@ export async function possible(bindings: readonly Binding[], { open }: Pick<Work
 }
 
 /** A key that is equal for equal bindings: arguments that look the same may have different types. */
-export function bindingKey(binding: Binding): string {
+function bindingKey(binding: Binding): string {
   return binding.key === undefined ? shownKey(binding) : JSON.stringify([...placeOf(binding), binding.key])
 }
 
@@ -135,4 +139,70 @@ function shownKey(binding: Binding): string {
 
 function placeOf({ source, destination, destinationKind, routingKey }: Binding): string[] {
   return [source, destinationKind, destination, routingKey]
+}
+
+/**
+ * Records bindings that were added since the plan was made, before their queue is deleted with them. Throws REFUSED if
+ * one could not be restored.
+ */
+export async function noteBindings(
+  queues: readonly string[],
+  known: readonly Binding[],
+  { open, journal }: Pick<Workshop, 'open' | 'journal'>,
+): Promise<void> {
+  const names = new Set(queues)
+  const keys = new Set([...known, ...bindingsNoted(journal.ofRun())].map(bindingKey))
+  const isOwn = ({ source, destination, destinationKind }: Binding): boolean =>
+    destinationKind === 'queue' && names.has(destination) && !source.startsWith(backExchangePrefix)
+  const others = (await (await open.broker()).bindings()).filter((it) => isOwn(it) && !keys.has(bindingKey(it)))
+  exactlyListed(others)
+  if (others.length > 0) await journal.note(JSON.stringify({ event: 'bound', bindings: others } satisfies Entry))
+}
+
+/** True if all of these exchanges that exist are bound to ours. */
+export async function areKept(
+  exchanges: readonly VanishingExchange[],
+  workshop: Pick<Workshop, 'open'>,
+): Promise<boolean> {
+  if (exchanges.length === 0) return true
+  const there = await liveExchanges(workshop)
+  const wanted = exchanges.filter(({ name }) => there.has(name))
+  if (wanted.length === 0) return true
+  return there.has(keptExchange) && (await missing(wanted.map(keeping), workshop)).length === 0
+}
+
+/**
+ * Keeps exchanges from vanishing with their last binding: binds them to an exchange of ours that leads to no queue. It
+ * is removed with everything else that this program created.
+ */
+export async function keepExchanges(
+  exchanges: readonly VanishingExchange[],
+  workshop: Pick<Workshop, 'open' | 'control'>,
+): Promise<void> {
+  const there = await liveExchanges(workshop)
+  const wanted = exchanges.filter(({ name }) => there.has(name))
+  if (wanted.length === 0) return
+  const broker = await workshop.control.broker()
+  // it must survive a restart of the broker
+  await broker.declareExchange({
+    name: keptExchange,
+    type: 'fanout',
+    durable: true,
+    autoDelete: false,
+    internal: false,
+    arguments: {},
+  })
+  await broker.bind(wanted.map(keeping))
+}
+
+/** The binding to our exchange: only a fanout sends anything through it, and that reaches no queue. */
+function keeping({ name, type }: VanishingExchange): Binding {
+  const header = { 'x-match': 'all', [keptExchange]: true }
+  return {
+    source: name,
+    destination: keptExchange,
+    destinationKind: 'exchange',
+    routingKey: keptExchange,
+    arguments: type === 'headers' ? header : {},
+  }
 }

@@ -1,15 +1,14 @@
 import { counted, listed } from '../../core/format.ts'
-import { howToMend, settingOf } from '../../domain/queues/lossy-policies.ts'
+import { howToMend, settingOf } from '../../domain/queues/broker-queues.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import type { Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { QueueCounts } from '../../core/sources.ts'
 import type { Workshop } from '../handler.ts'
-import { aheadOf } from '../../knowledge/held-queues.ts'
-import { accountsOf } from './account.ts'
-import type { Entry } from '../../core/queue-notes.ts'
-import { compare } from './comparison.ts'
-import type { Comparison, Left } from './comparison.ts'
+import { aheadOf } from '../../knowledge/broker.ts'
+import { accountsOf, compare } from './account.ts'
+import type { Entry } from '../../core/notes.ts'
+import type { Comparison, Left } from './account.ts'
 import { droppingOn } from './policies.ts'
 import { countsOf, liveQueues } from './queues.ts'
 
@@ -70,8 +69,9 @@ export async function verifyMoved(
   const total = [...came.values()].reduce((sum, count) => sum + count, 0)
   if (total === 0) return
   const text = compared.some(({ so }) => so?.isAtLeast)
-    ? `${counted(total, 'message')} back, none missing. A move was interrupted or RabbitMQ was restarted, so some may be duplicates`
-    : `${counted(total, 'message')} back, contents compared`
+    ? `${counted(total, 'message')} moved back, none missing. Some may be duplicates, because a move was interrupted ` +
+      'or RabbitMQ was restarted'
+    : `${counted(total, 'message')} moved back, with the same contents`
   for (const said of [text, ...(await droppedSince(came, workshop))]) {
     progress(said)
     result(said)
@@ -99,7 +99,8 @@ async function droppedSince(came: ReadonlyMap<string, number>, { open }: Worksho
     const { ready = count, consumers = 0 } = counts.get(queue) ?? {}
     return ready < count && consumers === 0
       ? [
-          `Queue ${queue} has kept ${ready} of ${counted(count, 'message')}. The others have expired, or were over its limit`,
+          `queue ${queue} has lost ${count - ready} of the ${counted(count, 'message')} moved back to it: ` +
+            'messages expired, or the queue has reached its limit',
         ]
       : []
   })
@@ -129,15 +130,18 @@ async function missingOf(differing: readonly Differing[], { open }: Workshop): P
   const reasons =
     policies.length === 0
       ? reasonsOf(differing)
-      : ` The broker drops messages there: ${policies.map(settingOf).join('; ')}.`
+      : ` A policy lets the broker drop messages: ${policies.map(settingOf).join('; ')}.`
   const isStopped = (await tolerant(open.service().then(async (service) => service.status())))?.state === 'stopped'
   return new AdminError(
     'INTERRUPTED',
-    `${differing.map(({ said }) => said).join('. ')}.${reasons} All other messages are back.${isStopped ? ' The service is still stopped' : ''}`,
+    `${differing.map(({ said }) => said).join('. ')}.${reasons} All other messages are ` +
+      `back.${isStopped ? ' The service is still stopped' : ''}`,
     [
       ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
-      'rabbitmqctl list_queues name messages consumers   # on the broker: are they in another queue?',
-      'if you know where they are, or do not need them, run the same command again: it reports this only once',
+      'rabbitmqctl list_queues name messages consumers   # on the broker: shows whether the messages are in ' +
+        'another queue',
+      'if you have found the messages, or do not need them, run the same command again: this time, it ' +
+        'continues despite the difference',
     ],
   )
 }
@@ -149,25 +153,35 @@ function reasonsOf(differing: readonly Differing[]): string {
     ...(before.length === 0
       ? []
       : [
-          ` Another client read from ${listed(before.map(({ queue }) => queue))} in that time, messages expired, or RabbitMQ was restarted, which empties transient queues.`,
+          ` Possible causes: another client read from ${listed(before.map(({ queue }) => queue))}, messages ` +
+            'expired, or a restart of RabbitMQ emptied transient queues.',
         ]),
     ...(after.length === 0
       ? []
-      : [` Another client read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
+      : [` Another client read from or published to ${listed(after.map(({ holding }) => holding))}.`]),
   ]
   return reasons.join('')
 }
 
 function differenceOf(queue: string, { went, came, difference }: Comparison): string {
   if (difference === 'before')
-    return `Queue ${queue} had ${counted(went, 'message')} when the move was interrupted, and ${came} of them when it was resumed`
+    return (
+      `Queue ${queue} had ${counted(went, 'message')} when the move was interrupted, but only ${came} when the ` +
+      'move was resumed'
+    )
   if (difference === 'again')
-    return `Queue ${queue} has lost ${went - came} of ${counted(went, 'message')} that had been moved back: RabbitMQ was restarted`
+    return (
+      `Queue ${queue} has lost ${went - came} of the ${counted(went, 'message')} moved back to it, because ` +
+      'RabbitMQ was restarted'
+    )
   if (went === came)
-    return `Queue ${queue} has ${counted(came, 'message')} back, but not the same ones as before, or not in the same order`
-  return `Queue ${queue} had ${counted(went, 'message')} moved aside, and ${came} came back`
+    return `Queue ${queue} got ${counted(came, 'message')} back, but with different contents or in a different order`
+  return `Queue ${queue}: ${counted(went, 'message')} moved aside, but ${came} moved back`
 }
 
 function lossOf(queue: string, { came, left }: Left): string {
-  return `Queue ${queue} had ${counted(came, 'message')} back when the move was interrupted, and ${left} of them when it was resumed`
+  return (
+    `${counted(came, 'message')} had been moved back to queue ${queue} when the move was interrupted, but the ` +
+    `queue had only ${left} when the move was resumed`
+  )
 }

@@ -3,8 +3,7 @@ import { span } from '../../core/format.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { withLastWords } from '../last-words.ts'
-import { answerOf, answers, unseenWatch } from '../answers.ts'
+import { answerOf, answers, unseenWatch, withLastWords } from '../answers.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 const pollMs = 500
@@ -29,8 +28,8 @@ export const awaitRollout: ActionHandler<'await-rollout'> = {
 export async function untilUp(workshop: Workshop): Promise<void> {
   const { patienceMs, signal, progress } = workshop
   const end = performance.now() + patienceMs
-  progress('waiting until all pods are new and the service answers')
-  const refuseUnseen = unseenWatch(patienceMs, 'the service runs, and all of its pods are new')
+  progress('waiting until Kubernetes has replaced all old pods and the service answers')
+  const refuseUnseen = unseenWatch(patienceMs, 'the service runs, and Kubernetes has replaced all of its old pods')
   for (;;) {
     const status = await statusOf(workshop)
     const answer = isNew(status) && (await answerOf(workshop))
@@ -38,7 +37,7 @@ export async function untilUp(workshop: Workshop): Promise<void> {
     refuseUnseen(answer)
     progress(status.detail)
     if (performance.now() > end) throw await withLastWords(notUp(status, patienceMs), workshop)
-    if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to be up')
+    if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to come up')
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)
   }
 }
@@ -57,7 +56,7 @@ function isNew({ state, isRollingOut }: ServiceStatus): boolean {
 
 function notUp(status: ServiceStatus, patienceMs: number): AdminError {
   const { detail, evidence = [] } = status
-  const what = isNew(status) ? 'the service runs but does not answer' : 'the service is not up'
+  const what = isNew(status) ? 'the service is running but did not answer' : 'the service did not come up'
   const isCommand = (line: string): line is ShellCommand => line.startsWith('kubectl ')
   const said = [detail, ...evidence.filter((line) => !isCommand(line))].join('; ')
   return new AdminError('TIMED_OUT', `${what} within ${span(patienceMs)}: ${said}`, [

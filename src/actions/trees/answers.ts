@@ -1,5 +1,5 @@
 import type { MigrationItem } from '../../core/api-control.ts'
-import type { FailedItem, TreeAccount } from '../../core/repair-document.ts'
+import type { FailedItem, TreeAccount } from '../../core/repair.ts'
 import { isObject } from '../../core/shape.ts'
 
 /** The first and the last of some places in the action's list. */
@@ -115,7 +115,8 @@ export function leftOf(
 
 /** Message for an item without an answer; after a kill between record and call it was requested less often */
 const unanswered =
-  'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
+  'testops-admin was interrupted before it recorded an answer to this call, which it may have made twice. The ' +
+  'service may have accepted it'
 
 /** The counts and failures so far, for the report. */
 export function accountOf(items: readonly MigrationItem[], notes: readonly string[]): TreeAccount {
@@ -138,7 +139,7 @@ function failedItem(item: MigrationItem | undefined, { status, message }: Failur
   return [{ project, ...(tree !== null && { tree }), status, message }]
 }
 
-/** `project 3`, `project 3, or no tree 12 in it` */
+/** `project 3`, `project 3 or its tree 12` */
 export function missingIn({ project, tree }: MigrationItem): string {
-  return `project ${project}${tree === null ? '' : `, or no tree ${tree} in it`}`
+  return `project ${project}${tree === null ? '' : ` or its tree ${tree}`}`
 }

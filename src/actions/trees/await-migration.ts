@@ -18,7 +18,7 @@ const mostNamed = 5
 /** The most jobs of one run: one for each tree, as far as is known */
 const mostJobs = 500_000
 const away: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED'])
-const goesOn = 'the service accepted the calls and continues the work'
+const goesOn = 'The service accepted the calls, and continues unfinished jobs in the background'
 const judge = 'testops-admin doctor -d {deployment} --only trees/migrated'
 
 /** Only looks. Which job belongs to whom is not documented, so all newer jobs count. */
@@ -55,7 +55,7 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
       if (signal.aborted)
         throw new AdminError(
           'INTERRUPTED',
-          'interrupted while waiting for the migration jobs: the service continues them',
+          'interrupted while waiting for the migration jobs: these jobs keep running in the service',
         )
       if (working && working.length > 0 && performance.now() > end) throw unfinished(working, patienceMs)
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
@@ -78,7 +78,8 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
         ...(last.words === null
           ? []
           : [
-              command`testops-admin migrate-trees -d {deployment} ${nested(typed(last.words.split(' ')))} --wait   # once the cause is gone`,
+              command`testops-admin migrate-trees -d {deployment} ${nested(typed(last.words.split(' ')))} --wait   # run
+                this once the cause of the problem is gone`,
             ]),
       ],
     }
@@ -113,7 +114,11 @@ function awayUntil(end: number): (error: unknown) => Look {
 }
 
 function unseen(why: string): AdminError {
-  return new AdminError('INTERRUPTED', `${why}: cannot tell whether they are over. But ${goesOn}`, [judge])
+  return new AdminError(
+    'INTERRUPTED',
+    `${why}, so testops-admin cannot tell whether the jobs have finished. ${goesOn}`,
+    [judge],
+  )
 }
 
 function unfinished(working: readonly MigrationJob[], patienceMs: number): AdminError {
@@ -123,7 +128,7 @@ function unfinished(working: readonly MigrationJob[], patienceMs: number): Admin
   const are = working.length === 1 ? 'is' : 'are'
   return new AdminError(
     'INTERRUPTED',
-    `${jobs}${states} ${are} not finished after ${Math.round(patienceMs / 1000)} s: ${goesOn}`,
+    `${jobs}${states} ${are} not finished after ${Math.round(patienceMs / 1000)} s. ${goesOn}`,
     [judge],
   )
 }

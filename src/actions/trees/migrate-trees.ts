@@ -2,7 +2,7 @@ import { counted, grouped } from '../../core/format.ts'
 import type { ActionOf } from '../../core/action.ts'
 import type { ApiControl } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'
-import type { FailedItem } from '../../core/repair-document.ts'
+import type { FailedItem } from '../../core/repair.ts'
 import type { ActionHandler, Shortfall, Workshop } from '../handler.ts'
 import { accountOf, answersIn, leftOf } from './answers.ts'
 import { Migration } from './migration.ts'
@@ -51,7 +51,11 @@ function again(failed: readonly FailedItem[]): Pick<Shortfall, 'suggestions' | '
     const words = failed.map(({ project, tree }) =>
       tree === undefined ? ['--project', String(project)] : ['--tree', `${project}/${tree}`],
     )
-    return { suggestions: [command`${nested(again)} ${nested(typed(words.flat()))}   # once the cause is gone`] }
+    return {
+      suggestions: [
+        command`${nested(again)} ${nested(typed(words.flat()))}   # run this once the cause of the failures is gone`,
+      ],
+    }
   }
   const isExplained = failed.length <= mostExplained
   const lines = failed.map(
@@ -63,7 +67,9 @@ function again(failed: readonly FailedItem[]): Pick<Shortfall, 'suggestions' | '
     file: {
       name: 'failed.txt',
       text: lines.join(''),
-      command: command`${nested(again)} --from-file {file}   # all of them${nested(isExplained ? ', each with its reason' : '')}; once the cause is gone`,
+      command: command`${nested(again)} --from-file {file}   # repeats all failed
+        calls${nested(isExplained ? ' (the file gives the reasons)' : '')}; run this once the cause of the failures is
+        gone`,
     },
   }
 }

@@ -1,15 +1,47 @@
 import { setMaxListeners } from 'node:events'
-import { unlessAborted } from '../../core/abort.ts'
 import type { ApiControl, MigrationAnswer, MigrationCall, MigrationItem } from '../../core/api-control.ts'
-import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
-import { seconds } from '../failure.ts'
-import type { HttpAnswer } from '../http.ts'
-import { isLost, pause, pauseBefore, retryAfterMs } from './persistence.ts'
-import { isProxyError } from './refusals.ts'
-import { awaitReturn } from './return.ts'
-import type { ApiSession } from './session.ts'
+import { AdminError } from '../../core/error.ts'
 import { command } from '../../core/shell-command.ts'
+import { unlessAborted } from '../../core/work.ts'
+import { seconds } from '../failure.ts'
+import type { HttpAnswer, HttpClient } from '../http.ts'
+import { isRecord, jsonOf } from '../http.ts'
+import { isProxyError } from './refusals.ts'
+import { isLost, pause, pauseBefore, retryAfterMs } from './persistence.ts'
+import type { ApiSession } from './session.ts'
+import { healthPath, userPath } from './session.ts'
+
+const firstWaitMs = 250
+
+/**
+ * Returns a function that waits until the service answers again. It returns false after `patienceMs`, or if `stopped`
+ * is aborted. Only one caller polls, however many wait.
+ */
+function awaitReturn(http: HttpClient, stopped: AbortSignal): (patienceMs: number) => Promise<boolean> {
+  const look = async (patienceMs: number): Promise<boolean> => {
+    const until = performance.now() + patienceMs
+    for (let tried = 1; performance.now() < until && !stopped.aborted; tried++) {
+      await pause(pauseBefore(Math.min(tried, 4), firstWaitMs), stopped).catch(() => undefined)
+      if (await answers(http)) return true
+    }
+    return false
+  }
+  let looking: Promise<boolean> | null = null
+  return async (patienceMs) => (looking ??= look(patienceMs).finally(() => (looking = null)))
+}
+
+async function answers(http: HttpClient): Promise<boolean> {
+  try {
+    const health = await http.request(healthPath)
+    if (isProxyError(health)) return false
+    // a sign-in page may guard the health path alone, even while the service is down
+    return isRecord(jsonOf(health)) || !isProxyError(await http.request(userPath))
+  } catch (error) {
+    if (error instanceof AdminError) return false
+    throw error
+  }
+}
 
 /** tries of one call, if the answer does not say when to retry */
 const mostTries = 6
@@ -39,7 +71,7 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
         if (await unlessAborted(returned(patienceMs), signal, () => signal.reason as Error)) return
         throw new AdminError(
           'UNREACHABLE',
-          `${gone}; it did not come back within ${seconds(patienceMs)}`,
+          `${gone}. The service did not come back within ${seconds(patienceMs)}`,
           session.http.peer.suggestions,
         )
       }
@@ -71,7 +103,7 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
           if (saidMs !== null && !isInTime) throw asksToWait(session, path, answer, saidMs)
           if (isInTime && (saidMs !== null || tried < mostTries)) {
             if (saidMs !== null && saidMs > firstPauseMs)
-              waiting(`the service says to wait ${seconds(saidMs)} (HTTP ${status})`)
+              waiting(`the service asks testops-admin to wait ${seconds(saidMs)} (HTTP ${status})`)
             await pause(pauseMs, signal)
             // a proxy gives this answer while the service restarts
             if (isProxyError(answer)) await comesBack(session.reason(answer))
@@ -122,8 +154,8 @@ function isAway(error: AdminError, isUnderway: boolean): boolean {
 function asksToWait({ http, reason }: ApiSession, path: string, answer: HttpAnswer, waitMs: number): AdminError {
   return new AdminError(
     'EXHAUSTED',
-    `POST ${http.peer.where}${path}: the service says to wait ${seconds(waitMs)} (${reason(answer)})`,
-    [command`sleep ${Math.ceil(waitMs / 1000)}   # then resume, or wait longer with --patience`],
+    `POST ${http.peer.where}${path}: the service asks testops-admin to wait ${seconds(waitMs)} (${reason(answer)})`,
+    [command`sleep ${Math.ceil(waitMs / 1000)}   # then resume the run. To make the run wait longer, set --patience`],
   )
 }
 

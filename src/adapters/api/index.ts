@@ -1,12 +1,11 @@
-import type { ApiControl } from '../../core/api-control.ts'
-import type { ApiLogin } from '../../core/api-login.ts'
+import type { ApiControl, ApiLogin } from '../../core/api-control.ts'
 import type { ApiEndpoint, Opened } from '../../core/endpoint.ts'
 import type { ApiSource } from '../../core/sources.ts'
 import { apiControl } from './control.ts'
 import { openSession } from './session.ts'
 import { apiSource } from './source.ts'
-import { tokenKeeper } from './token-keeper.ts'
-import type { TokenKeeper } from './token-keeper.ts'
+import { tokenKeeper } from './token.ts'
+import type { TokenKeeper } from './token.ts'
 import type { ApiSession } from './session.ts'
 
 export { tokenKeeper }

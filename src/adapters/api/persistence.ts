@@ -3,7 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import { systemCode } from '../failure.ts'
 import type { HttpAnswer } from '../http.ts'
 
-export interface Persistence {
+interface Persistence {
   /** Statuses of an answer after which to retry */
   statuses: readonly number[]
   /** True if a request may be retried after its answer was lost */
@@ -14,6 +14,7 @@ export interface Persistence {
 }
 
 const tries = 4
+
 const firstPauseMs = 200
 
 /**

@@ -1,11 +1,11 @@
 import { AdminError } from '../../core/error.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { command, nested } from '../../core/shell-command.ts'
 import { reasonOf } from '../answer-reason.ts'
 import { seconds } from '../failure.ts'
-import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer } from '../http.ts'
+import { isRecord, jsonOf } from '../http.ts'
 import { retryAfterMs } from './persistence.ts'
-import { command, nested } from '../../core/shell-command.ts'
-import type { Suggestion } from '../../core/shell-command.ts'
 
 /** A call to the API, as error messages show it. */
 export interface Call {
@@ -23,7 +23,8 @@ export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => 
   const reason = reasonOf(answer, hide)
   const post = method === 'POST' ? '-X POST ' : ''
   const suggestions = [
-    command`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K - ${nested(post)}${`${base}${path}`}`,
+    command`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K -
+      ${nested(post)}${`${base}${path}`}`,
   ]
   if (answer.status === 401)
     return new AdminError('UNAUTHENTICATED', `${what} does not accept the Bearer token (${reason})`, suggestions)
@@ -33,7 +34,7 @@ export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => 
     (isProxyError(answer) ? unreached(what, reason, suggestions) : null) ??
     redirected(call, answer, hide) ??
     overloaded(what, answer, reason) ??
-    new AdminError('UNEXPECTED_ANSWER', `${what} does not answer like the service (${reason})`, suggestions)
+    new AdminError('UNEXPECTED_ANSWER', `${what} returned an unexpected answer (${reason})`, suggestions)
   )
 }
 
@@ -60,15 +61,19 @@ export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) 
     target.host !== from.host
       ? 'another host'
       : target.protocol !== from.protocol
-        ? target.protocol.slice(0, -1)
+        ? 'another protocol'
         : 'another address'
   const moved = movedTo(call, answer)
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${method} ${base}${path} redirects to ${where}, ${hide(`${target.origin}${target.pathname}`)} (HTTP ${answer.status}). It was not followed, to protect the token`,
+    `${method} ${base}${path} redirects to ${where}, ${hide(`${target.origin}${target.pathname}`)} (HTTP ` +
+      `${answer.status}). The redirect was not followed, to protect the token`,
     moved !== null && moved === hide(moved)
-      ? [command`url: ${moved}   # in the configuration, if the service is there`]
-      : [command`curl -i ${`${base}${path}`}   # url must be the address of the service itself`],
+      ? [command`url: ${moved}   # set this in the configuration, if the service is at this address`]
+      : [
+          command`curl -i ${`${base}${path}`}   # shows the redirect; in the configuration, url must be the address of
+            the service itself`,
+        ],
   )
 }
 
@@ -89,8 +94,10 @@ function targetOf({ base, path }: Call, { status, headers: { location } }: HttpA
 export function overloaded(what: string, answer: HttpAnswer, reason: string): AdminError | null {
   if (answer.status !== 429) return null
   const waitMs = retryAfterMs(answer)
-  const wait = waitMs === null ? 'for a while' : `for ${seconds(waitMs)}`
-  return new AdminError('EXHAUSTED', `${what} takes no more calls ${wait} (${reason})`, [
-    waitMs === null ? 'wait, then run it again' : command`sleep ${Math.ceil(waitMs / 1000)}   # then run it again`,
+  const wish = waitMs === null ? 'make fewer calls' : `wait ${seconds(waitMs)}`
+  return new AdminError('EXHAUSTED', `${what}: the service asks testops-admin to ${wish} (${reason})`, [
+    waitMs === null
+      ? 'wait, then run the same command again'
+      : command`sleep ${Math.ceil(waitMs / 1000)}   # then run the same command again`,
   ])
 }

@@ -1,16 +1,14 @@
-import { unlessAborted } from '../../core/abort.ts'
+import { unlessAborted } from '../../core/work.ts'
 import type { ApiEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { reasonOf } from '../answer-reason.ts'
 import { openHttp } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
-import { hideSecrets } from './hide.ts'
-import { persist } from './persistence.ts'
+import { exchangeToken, hideSecrets } from './token.ts'
 import { isProxyError, movedTo, redirected, refusal, unreached } from './refusals.ts'
+import { persist } from './persistence.ts'
 import type { Call } from './refusals.ts'
-import type { TokenKeeper } from './token-keeper.ts'
-import { exchangeToken } from './token.ts'
-import type { HeldToken } from './token.ts'
+import type { HeldToken, TokenKeeper } from './token.ts'
 import { command } from '../../core/shell-command.ts'
 
 export const healthPath = '/api/management/health'
@@ -91,7 +89,7 @@ function apiSession({ apiToken }: ApiEndpoint, http: HttpClient, { timeoutMs, to
 
   const exchange = async (): Promise<HeldToken> => {
     if (apiToken === null)
-      throw new AdminError('NOT_CONFIGURED', 'no apiToken is configured', ['set apiToken in the configuration'])
+      throw new AdminError('NOT_CONFIGURED', 'no `apiToken` is configured', ['set `apiToken` in the configuration'])
     return exchangeToken(http, apiToken, { timeoutMs })
   }
   const hide = (text: string): string => (hidden ??= hideSecrets([...seen]))(text)

@@ -1,15 +1,50 @@
+import { AdminError } from '../../core/error.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
 import type { Secret } from '../../core/secret.ts'
 import { Secret as Sealed } from '../../core/secret.ts'
-import { AdminError } from '../../core/error.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
 import type { AccessToken } from '../../core/sources.ts'
 import { reasonOf } from '../answer-reason.ts'
-import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
-import { hideSecrets } from './hide.ts'
-import { persist } from './persistence.ts'
+import { isRecord, jsonOf } from '../http.ts'
 import { isProxyError, overloaded, redirected, unreached } from './refusals.ts'
-import { command, nested, sentence } from '../../core/shell-command.ts'
-import type { Suggestion } from '../../core/shell-command.ts'
+import { persist } from './persistence.ts'
+
+const shortest = 8
+
+/**
+ * Returns a function that masks secrets in a text: whole, in parts of at least `shortest` characters, or URL-encoded. A
+ * service may quote the token that it rejects.
+ */
+export function hideSecrets(secrets: readonly string[]): (text: string) => string {
+  const all = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))].filter(
+    (secret) => secret !== '',
+  )
+  const parts = new Set(all.flatMap(partsOf))
+  return (text) => {
+    const whole = all
+      .toSorted((a, b) => b.length - a.length)
+      .reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)
+    return withoutSecrets(withoutParts(whole, parts))
+  }
+}
+
+function partsOf(secret: string): string[] {
+  return Array.from({ length: Math.max(0, secret.length - shortest + 1) }, (_, at) => secret.slice(at, at + shortest))
+}
+
+/** Masks each stretch of the text that consists of parts of a secret. */
+function withoutParts(text: string, parts: ReadonlySet<string>): string {
+  let clean = ''
+  for (let at = 0; at < text.length; ) {
+    let end = at
+    for (let from = at; parts.has(text.slice(from, from + shortest)); from++) end = from + shortest
+    clean += end > at ? '[secret]' : text.charAt(at)
+    at = end > at ? end : at + 1
+  }
+  return clean
+}
 
 export interface HeldToken {
   bearer: Secret
@@ -112,19 +147,19 @@ function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminE
     (isProxyError(answer) ? unreached(`POST ${url}`, reason, byHand(url)) : null) ??
     redirected({ method: 'POST', base, path: exchangePath }, answer, hide) ??
     overloaded(`POST ${url}`, answer, reason) ??
-    new AdminError('UNEXPECTED_ANSWER', `POST ${url} does not answer like the service's token exchange (${reason})`, [
+    new AdminError('UNEXPECTED_ANSWER', `POST ${url} returned an unexpected answer to the token exchange (${reason})`, [
       ...withoutPath(base),
-      'correct url in the configuration: use the address of the service itself, not of a sign-in page in front of it',
+      'correct `url` in the configuration: use the address of the service itself, not of a sign-in page',
       ...byHand(url),
     ])
   )
 }
 
 function newToken(apiToken: Secret): Suggestion {
-  const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
+  const create = 'create a new API token in the user menu of the web interface, and set `apiToken` to this token'
   // a JWT has three parts; the first is JSON
   const isJwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(apiToken.reveal())
-  return isJwt ? sentence`${nested(create)}: the current one looks like a Bearer token, not an API token` : create
+  return isJwt ? sentence`${nested(create)}. The current token looks like a Bearer token, not an API token` : create
 }
 
 /** Suggests the address without its path: one copied from a browser leads to a page of the web interface. */
@@ -132,7 +167,10 @@ function withoutPath(base: string): Suggestion[] {
   const { origin, pathname } = new URL(base)
   return pathname === '/'
     ? []
-    : [command`url: ${origin}   # in the configuration, unless the service is served under a path`]
+    : [
+        command`url: ${origin}   # set this in the configuration, unless the address of the service includes
+          ${pathname}`,
+      ]
 }
 
 /** No header can carry this text, so it is not a token. */
@@ -140,14 +178,15 @@ function unusable(http: HttpClient): AdminError {
   const url = `${http.peer.where}${exchangePath}`
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `POST ${url} gives an invalid access_token: it contains blanks or characters outside ASCII`,
+    `POST ${url} returned an invalid \`access_token\`: it contains whitespace or non-ASCII characters`,
     byHand(url),
   )
 }
 
 function byHand(url: string): Suggestion[] {
   return [
-    command`printf %s "$TOKEN" | curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # TOKEN: the API token`,
+    command`printf %s "$TOKEN" | curl -i -F grant_type=apitoken -F scope=openid -F 'token=<-' ${url}   # TOKEN: the API
+      token`,
   ]
 }
 
@@ -159,4 +198,69 @@ function claimsOf(token: string): Readonly<Record<string, unknown>> {
 
 function seconds(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+type Exchange = () => Promise<HeldToken>
+
+/** The Bearer token that all callers of a deployment share. Concurrent callers share one exchange. */
+export interface TokenKeeper {
+  /**
+   * Returns the token. Exchanges it on first use, and renews it shortly before it expires. If the renewal fails, the
+   * old token serves until it expires.
+   */
+  current(exchange: Exchange): Promise<HeldToken>
+  /**
+   * Returns a token to replace the refused one. Returns null if the refused one was itself a replacement that was never
+   * accepted. Another exchange would not help then, and thousands of calls would each make one.
+   */
+  instead(refused: HeldToken, exchange: Exchange): Promise<HeldToken | null>
+  /** Records that the service accepted the token */
+  accepted(token: HeldToken): void
+}
+
+/** milliseconds without another try after a failed renewal, however many calls there are */
+const restMs = 5000
+
+export function tokenKeeper(): TokenKeeper {
+  let held: HeldToken | null = null
+  /** the exchange in progress, shared by all who wait */
+  let underway: Promise<HeldToken> | null = null
+  /** the token that was exchanged after a refusal, and not accepted since */
+  let suspect: HeldToken | null = null
+  /** no renewal begins before this time of the steady clock, in milliseconds */
+  let restsUntil = 0
+
+  const exchanged = async (exchange: Exchange): Promise<HeldToken> =>
+    (underway ??= exchange()
+      .then((fresh) => (held = fresh))
+      .finally(() => (underway = null)))
+
+  return {
+    async current(exchange) {
+      const old = held
+      if (underway === null && old !== null && performance.now() < Math.max(old.renewAt, restsUntil)) return old
+      try {
+        return await exchanged(exchange)
+      } catch (error) {
+        const now = performance.now()
+        // a token that was refused meanwhile is no longer held
+        if (old === null || held !== old || now >= old.endsAt) throw error
+        restsUntil = Math.min(now + restMs, old.endsAt)
+        return old
+      }
+    },
+    async instead(refused, exchange) {
+      if (suspect === refused) return null
+      // another caller may have exchanged a new token already
+      if (held !== null && held !== refused) return held
+      if (held === refused) held = null
+      const begins = underway === null
+      const fresh = await exchanged(exchange)
+      if (begins) suspect = fresh
+      return fresh
+    },
+    accepted(token) {
+      if (suspect === token) suspect = null
+    },
+  }
 }

@@ -1,15 +1,53 @@
-import { stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { AdminError } from '../../core/error.ts'
-import { grouped } from '../../core/grouped.ts'
-import type { LogPart } from '../../core/sources.ts'
-import { fileFailure } from '../file-failure.ts'
-import { openUnheld } from '../open-file.ts'
-import { programBlocks } from '../program-blocks.ts'
-import { formatBytes, formatOf, headBytes, isBinary, unpackers } from './format.ts'
-import type { Format } from './format.ts'
-import { unpacked } from './unpack.ts'
+import { grouped } from '../../core/format.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 import { asPath, command, nested } from '../../core/shell-command.ts'
+import type { LogPart } from '../../core/sources.ts'
+import { utf16In } from '../../core/utf16.ts'
+import { programBlocks } from '../program-output.ts'
+import { fileFailure } from '../read-file.ts'
+import { openUnheld } from '../open-file.ts'
+import { unpacked } from './unpack.ts'
+
+/** How a file is compressed or encoded, judged by its first bytes, since names can be wrong. */
+type Format = 'plain' | 'utf-16le' | 'utf-16be' | 'gzip' | 'zstd' | 'bzip2' | 'xz' | 'zip' | 'lz4'
+
+const beginnings: readonly (readonly [Format, readonly number[]])[] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  ['bzip2', [0x42, 0x5a, 0x68]],
+  ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
+  ['zip', [0x50, 0x4b, 0x03, 0x04]],
+  ['lz4', [0x04, 0x22, 0x4d, 0x18]],
+]
+
+/** Bytes needed to detect the format */
+const formatBytes = 6
+/** Bytes that grep examines before it calls a file binary */
+const headBytes = 32_768
+
+function formatOf(head: Uint8Array): Format {
+  // a skippable frame may come before the others (RFC 8878, 3.1.2)
+  if ((head[0]! & 0xf0) === 0x50 && head[1] === 0x2a && head[2] === 0x4d && head[3] === 0x18) return 'zstd'
+  return (
+    beginnings.find(([, bytes]) => bytes.every((byte, index) => head[index] === byte))?.[0] ?? utf16In(head) ?? 'plain'
+  )
+}
+
+/** Programs for the formats that this program cannot unpack. */
+export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = {
+  bzip2: 'bzcat',
+  xz: 'xzcat',
+  zip: 'unzip -p',
+  lz4: 'lz4cat',
+}
+
+/** True if the first bytes are not text: they contain a NUL, as for grep without -a. */
+export function isBinary(head: Uint8Array): boolean {
+  return head.subarray(0, headBytes).includes(0)
+}
 
 /** consecutive units of two ASCII characters that show the text is not UTF-16: no language has words like that */
 const most = 32
@@ -128,9 +166,11 @@ async function* unpackedAs(
   else if (format === 'gzip' || format === 'zstd') yield* unpacked(blocks, format)
   else {
     await blocks.return(undefined)
-    throw new AdminError('UNAVAILABLE', `${name} is compressed with ${format}, which this program cannot unpack`, [
-      command`${nested(unpackers[format]!)} ${asPath(name)} | testops-admin scan-logs -`,
-    ])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `${name} is compressed with ${format}, and testops-admin cannot unpack this format`,
+      [command`${nested(unpackers[format]!)} ${asPath(name)} | testops-admin scan-logs -`],
+    )
   }
 }
 

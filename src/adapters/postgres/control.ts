@@ -15,7 +15,7 @@ const isFree = `${locked} IS FALSE AND ${granted} IS NULL AND ${by} IS NULL`
 /** rows as they were read, from the values that `columnsOf` returns */
 const seen = 'unnest($1::int[], $2::boolean[], $3::text[], $4::text[]) AS seen (number, held, since, holder)'
 
-const unchanged = new Error('the row is not as it was seen')
+const unchanged = new Error('the row has changed since it was read')
 
 interface Change {
   place: LockTableName
@@ -57,7 +57,8 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
         place,
         sql: (table) =>
           `UPDATE ${table} SET ${locked} = FALSE, ${granted} = NULL, ${by} = NULL ${ofRow} ` +
-          `AND ${sameGranted} AND ${by} IS NOT DISTINCT FROM $2::text AND ${locked} IS NOT DISTINCT FROM $3::boolean RETURNING ${id}`,
+          `AND ${sameGranted} AND ${by} IS NOT DISTINCT FROM $2::text AND ${locked} IS NOT DISTINCT FROM ` +
+          `$3::boolean RETURNING ${id}`,
         values: [row.lockGranted, row.lockedBy, row.locked],
         beforehand,
       }),
@@ -71,7 +72,8 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
       compare({
         place,
         sql: (table) =>
-          `UPDATE ${table} SET ${locked} = $3::boolean, ${granted} = $1::text::timestamp, ${by} = $2::text ${ofRow} AND ${isFree} ` +
+          `UPDATE ${table} SET ${locked} = $3::boolean, ${granted} = $1::text::timestamp, ${by} = $2::text ` +
+          `${ofRow} AND ${isFree} ` +
           `${setLastBy(setBy)} RETURNING ${id}`,
         values: [row.lockGranted, row.lockedBy, row.locked],
       }),
@@ -92,7 +94,8 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
       compare({
         place,
         sql: (table) =>
-          `DELETE FROM ${table} WHERE ${id} <> ${changelogLock.rowId} AND EXISTS (SELECT 1 FROM ${seen} WHERE seen.number = ${table}.${id} ` +
+          `DELETE FROM ${table} WHERE ${id} <> ${changelogLock.rowId} AND EXISTS (SELECT 1 FROM ${seen} WHERE ` +
+          `seen.number = ${table}.${id} ` +
           `AND seen.held = ${table}.${locked} AND seen.since IS NOT DISTINCT FROM ${grantedText} ` +
           `AND seen.holder IS NOT DISTINCT FROM ${table}.${by}) RETURNING ${id}`,
         values: columnsOf(rows),
@@ -103,8 +106,10 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
       compare({
         place,
         sql: (table) =>
-          `INSERT INTO ${table} (${id}, ${locked}, ${granted}, ${by}) SELECT number, held, since::timestamp, holder FROM ${seen} ` +
-          `WHERE number <> ${changelogLock.rowId} AND NOT EXISTS (SELECT 1 FROM ${table} other WHERE other.${id} = seen.number) RETURNING ${id}`,
+          `INSERT INTO ${table} (${id}, ${locked}, ${granted}, ${by}) SELECT number, held, since::timestamp, ` +
+          `holder FROM ${seen} ` +
+          `WHERE number <> ${changelogLock.rowId} AND NOT EXISTS (SELECT 1 FROM ${table} other WHERE ` +
+          `other.${id} = seen.number) RETURNING ${id}`,
         values: columnsOf(rows),
         rows: rows.length,
       }),
@@ -153,7 +158,8 @@ function forbidden(
   { peer, login }: DatabaseSession,
   error: AdminError,
 ): AdminError {
-  const grant = sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sqlNameInQuotes(schema)}.${sqlName(table)} TO ${sqlNameInQuotes(login.user)}`
+  const grant = sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sqlNameInQuotes(schema)}.${sqlName(table)} TO
+    ${sqlNameInQuotes(login.user)}`
   return new AdminError('FORBIDDEN', error.message, [psql(peer, { user: 'postgres' }, login.database, grant)], {
     cause: error.cause,
   })

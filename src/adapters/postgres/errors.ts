@@ -1,8 +1,10 @@
+import type { DatabaseControl } from '../../core/controls.ts'
+import type { DatabaseEndpoint } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { networkFailure, oneLine, peerFailure } from '../failure.ts'
-import type { Peer } from '../failure.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 import { command, nested } from '../../core/shell-command.ts'
-import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
+import type { DatabaseSource } from '../../core/sources.ts'
+import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
 import {
   databaseWord,
   endSessionText,
@@ -12,8 +14,9 @@ import {
   sqlNameInQuotes,
   within,
 } from '../../core/sql-text.ts'
-import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
 import { typed } from '../../core/typed.ts'
+import type { Peer } from '../failure.ts'
+import { errorsOf, hostPort, networkFailure, oneLine, peerFailure } from '../failure.ts'
 
 /** The user and database of a connection. */
 export interface Login {
@@ -47,23 +50,19 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
   if (thrown instanceof AdminError) return thrown
   const server = `PostgreSQL at ${peer.where}`
   const said = oneLine(messageOf(thrown))
-  const make = (
-    code: AdminError['code'],
-    message: string,
-    suggestions: readonly Suggestion[] = peer.suggestions,
-  ): AdminError => new AdminError(code, message, suggestions, { cause: thrown })
+  const make = errorsOf(thrown, peer)
   const state = sqlState(thrown)
   switch (state) {
     case '28P01':
       return make('UNAUTHENTICATED', `${server} refused the password of user ${login.user}`)
     case '28000':
-      return make('UNAUTHENTICATED', `${server} does not let user ${login.user} in: ${said}`)
+      return make('UNAUTHENTICATED', `${server} rejects user ${login.user}: ${said}`)
     case '3D000':
       return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [
         psql(peer, login, 'postgres'),
       ])
     case '42501':
-      return make('FORBIDDEN', `${server}: user ${login.user} may not do this: ${said}`, [
+      return make('FORBIDDEN', `${server}: user ${login.user} lacks a permission: ${said}`, [
         // as a superuser; system views are granted in each database separately
         psql(
           peer,
@@ -88,19 +87,20 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       return new AdminError(
         'EXHAUSTED',
         `${server} has no space left on its disk: ${said}`,
-        ['df -h   # on its machine'],
+        ['df -h   # on the machine where PostgreSQL runs'],
         {
           cause: thrown,
           obstacle: { kind: 'disk' },
         },
       )
     case '55P03':
-      return make('TIMED_OUT', `${server}: ${said}; another session holds a lock on it`, [
+      return make('TIMED_OUT', `${server} timed out waiting for a lock that another session holds: ${said}`, [
         psql(
           peer,
           login,
           login.database,
-          "SELECT DISTINCT pid, usename, state, xact_start, query FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE relation IS NOT NULL AND state <> 'idle' ORDER BY xact_start",
+          'SELECT DISTINCT pid, usename, state, xact_start, query FROM pg_locks JOIN pg_stat_activity USING ' +
+            "(pid) WHERE relation IS NOT NULL AND state <> 'idle' ORDER BY xact_start",
         ),
       ])
     case '57014':
@@ -114,13 +114,13 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
     case '57P01':
     case '57P02':
     case '57P03':
-      return make('UNREACHABLE', `${server} accepts no work: ${said}`)
+      return make('UNREACHABLE', `${server} is not available: ${said}`)
     default:
       if (state !== null) return make('UNEXPECTED_ANSWER', `${server}: ${said} (${state})`)
   }
   if (/client password must be a string|password must be a string/i.test(said)) {
     const why = login.hasPassword
-      ? 'asks for the password in a form that is not configured'
+      ? 'cannot use the password that is configured'
       : 'asks for a password, but none is configured'
     return make('UNAUTHENTICATED', `${server} ${why} for user ${login.user}`)
   }
@@ -158,5 +158,58 @@ export function psql(
   ...statements: readonly SqlText[]
 ): ShellCommand {
   const asked = statements.length === 0 ? ['-l'] : statements.flatMap((it) => ['-c', it])
-  return command`psql -h ${peer.host} -p ${peer.port} -U ${login.user} -d ${databaseWord(database)} ${nested(typed(asked))}`
+  return command`psql -h ${peer.host} -p ${peer.port} -U ${login.user} -d ${databaseWord(database)}
+    ${nested(typed(asked))}`
+}
+
+/** Returns a source for a database that could not be opened: every method throws `reason`. */
+export function closedDatabase(endpoint: DatabaseEndpoint, reason: unknown): DatabaseSource {
+  const refuse = refusing(reason)
+  return {
+    ...placeOf(endpoint),
+    identity: refuse,
+    clock: refuse,
+    changelogLocks: refuse,
+    backends: refuse,
+    operator: refuse,
+    connections: refuse,
+    temporarySpace: refuse,
+    storage: refuse,
+  }
+}
+
+/** Returns a control for a database that could not be opened: every method throws `reason`. */
+export function closedControl(endpoint: DatabaseEndpoint, reason: unknown): DatabaseControl {
+  const refuse = refusing(reason)
+  return {
+    ...placeOf(endpoint),
+    releaseLock: refuse,
+    hasCommitted: refuse,
+    restoreLock: refuse,
+    insertLockRow: refuse,
+    deleteLockRow: refuse,
+    removeOtherRows: refuse,
+    restoreOtherRows: refuse,
+  }
+}
+
+function refusing(reason: unknown): () => Promise<never> {
+  return async () => {
+    throw reason
+  }
+}
+
+/** Names a database that did not open by the first of its hosts. */
+function placeOf(endpoint: DatabaseEndpoint): Pick<DatabaseSource, 'target' | 'alsoAt'> {
+  const [target = `/${endpoint.database}`] = targetsOf(endpoint)
+  return { target, alsoAt: otherTargets(endpoint, target) }
+}
+
+function targetsOf({ hosts, database }: DatabaseEndpoint): string[] {
+  return hosts.map(({ host, port }) => `${hostPort(host, port)}/${database}`)
+}
+
+/** Names the same database by the other hosts of its address. */
+export function otherTargets(endpoint: DatabaseEndpoint, target: string): string[] {
+  return targetsOf(endpoint).filter((other) => other !== target)
 }

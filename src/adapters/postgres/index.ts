@@ -4,11 +4,9 @@ import { AdminError } from '../../core/error.ts'
 import type { LockOwner, RepairLock } from '../../core/lock.ts'
 import type { DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
 import { readClock } from '../clock.ts'
-import { date, epoch, readBackends, readConnections } from './activity.ts'
-import { closedControl, closedDatabase, otherTargets } from './closed.ts'
+import { date, epoch, readBackends, readChangelogLocks, readConnections } from './locks.ts'
+import { asked, closedControl, closedDatabase, databaseFailure, otherTargets, sqlState } from './errors.ts'
 import { databaseControl } from './control.ts'
-import { asked, databaseFailure, sqlState } from './errors.ts'
-import { readChangelogLocks } from './locks.ts'
 import { databaseLock, readOperator } from './repair-lock.ts'
 import { DatabaseSession } from './session.ts'
 import { statfs } from 'node:fs/promises'
@@ -135,8 +133,9 @@ async function preferred(attempts: readonly Attempt[], endpoint: DatabaseEndpoin
 
 async function identify(session: DatabaseSession): Promise<DatabaseIdentity> {
   const [row] = await session.read(`
-SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_user AS "user", current_database() AS database,
-  ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid, inet_server_port() AS port,
+SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_user AS "user",
+  current_database() AS database, ${epoch('pg_postmaster_start_time()')} AS started,
+  pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid, inet_server_port() AS port,
   current_setting('default_transaction_read_only') AS reading`)
   const startedAt = date(row?.['started'])
   if (!row || !startedAt)

@@ -1,5 +1,5 @@
 import type { Holder, LockOwner, RepairLock } from '../../core/lock.ts'
-import { date, epoch } from './activity.ts'
+import { date, epoch } from './locks.ts'
 import { applicationName } from './session.ts'
 import { asked } from './errors.ts'
 import type { DatabaseSession, Row } from './session.ts'

@@ -1,13 +1,11 @@
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import type { BrokerSource } from '../../core/sources.ts'
 import { bare, portOf } from '../http-route.ts'
-import { countsOf } from './counts.ts'
-import { shakeHands } from './handshake.ts'
+import { countsOf, wholeList } from './lists.ts'
+import { brokerPeer, shakeHands } from './connection.ts'
 import { brokerLink } from './link.ts'
-import { brokerPeer } from './peer.ts'
 import { brokerLists } from './two-ways.ts'
 import type { ListOptions } from './two-ways.ts'
-import { wholeList } from './whole-list.ts'
 
 /**
  * Verifies user, password and virtual host by an AMQP handshake; asks the management API later, when needed. Throws

@@ -6,7 +6,7 @@ import type {
   BrokerPolicy,
   BrokerQueue,
 } from '../../core/sources.ts'
-import type { Binding } from '../../core/topology.ts'
+import type { Binding } from '../../core/broker-control.ts'
 import { isRecord } from '../http.ts'
 import type { Item } from './management.ts'
 

@@ -1,13 +1,12 @@
 import type { Channel, ChannelModel } from 'amqplib'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
-import { atMost } from '../at-most.ts'
+import { atMost } from '../../core/work.ts'
 import { peerFailure, withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
-import { closeChannel, closeGently, closingMs, hangUp } from './close.ts'
-import { openConnection } from './handshake.ts'
-import { connectionForced, replyOf } from './reply.ts'
-import type { Reply } from './reply.ts'
+import { closeChannel, closeGently, closingMs, hangUp, openConnection } from './connection.ts'
+import { connectionForced, replyOf } from './refusal.ts'
+import type { Reply } from './refusal.ts'
 
 /**
  * AMQP lets one request at a time wait on a channel. More channels than this gain nothing, and cost the broker a
@@ -194,7 +193,7 @@ export function lost(reason: unknown, peer: Peer): AdminError {
 function blockedBy(reason: string, peer: Peer, cause: unknown): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `RabbitMQ at ${peer.where} accepts nothing at the moment: its alarm says '${reason}'`,
+    `RabbitMQ at ${peer.where} accepts no data at the moment, because of an alarm: '${reason}'`,
     peer.suggestions,
     {
       cause,

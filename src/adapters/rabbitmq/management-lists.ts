@@ -4,7 +4,7 @@ import { binding, connection, consumer, exchange, isCounted, node, policy, queue
 import { deprecatedState, isPredeclared } from './lists.ts'
 import type { BrokerLists } from './lists.ts'
 import type { Item, Management } from './management.ts'
-import { isOurs } from './own-connections.ts'
+import { isOurs } from './connection.ts'
 
 const columns = {
   queues: [

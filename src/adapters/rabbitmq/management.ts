@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
-import { sharedAnswers } from '../../core/shared-answers.ts'
+import { sharedAnswers } from '../../core/answers.ts'
 import { reasonOf } from '../answer-reason.ts'
 import { isRecord, jsonOf, openHttp } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
@@ -34,6 +35,8 @@ type Tag = 'management' | 'monitoring'
 const accept = 'application/json, */*;q=0.1'
 /** RabbitMQ's text in answers with 400 [L: 3.10.8] */
 const withoutFigures = /Stats in management UI are disabled/
+/** Pause before the second try of a read that failed inside the broker; a busy node may fail once without a word */
+const pauseMs = 300
 const pageSize = 500
 const maxPages = 200
 
@@ -42,7 +45,7 @@ const maxPages = 200
  * FORBIDDEN if the user lacks the tag.
  */
 export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Management {
-  const answers = sharedAnswers()
+  const answers = sharedAnswers({ keep: 'nothing' })
   let client: Promise<HttpClient> | null = null
 
   const opened = async (): Promise<HttpClient> => {
@@ -94,7 +97,14 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
     }
   }
 
-  const get = async (path: string): Promise<HttpAnswer> => answers.to(path, async () => send(path))
+  const sendAgain = async (path: string): Promise<HttpAnswer> => {
+    const answer = await send(path)
+    if (answer.status !== 500) return answer
+    await pause(pauseMs)
+    return send(path)
+  }
+
+  const get = async (path: string): Promise<HttpAnswer> => answers.to(path, async () => sendAgain(path))
 
   const valueOf = (answer: HttpAnswer, tag: Tag): unknown => {
     const value = jsonOf(answer)
@@ -156,7 +166,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
 function howToEnable({ host }: BrokerEndpoint): Suggestion[] {
   return [
     typedOn(host, 'rabbitmq-plugins enable rabbitmq_management'),
-    'or set broker.managementUrl in the configuration',
+    'or set `broker.managementUrl` in the configuration',
   ]
 }
 
@@ -169,19 +179,21 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
       'UNAVAILABLE',
       `${where} lists nothing: the broker's metrics collector is off (management_agent.disable_metrics_collector)`,
       [
-        'set broker.rabbitmqctl in the configuration: it is used instead',
+        'set `broker.rabbitmqctl` in the configuration: testops-admin then lists queues and connections with ' +
+          '`rabbitmqctl`',
         typedOn(endpoint.host, 'rabbitmqctl environment | grep disable_metrics_collector'),
       ],
     )
   }
-  const look = command`curl -i -u ${endpoint.user} ${`${endpoint.managementUrl}/api/overview`}   # asks for the password`
+  const look = command`curl -i -u ${endpoint.user} ${`${endpoint.managementUrl}/api/overview`}   # asks for the
+    password`
   if (answer.status >= 500) {
     return new AdminError('UNEXPECTED_ANSWER', `${where} failed (${reasonOf(answer)})`, [
       typedOn(endpoint.host, 'rabbitmq-diagnostics log_tail'),
       look,
     ])
   }
-  return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
+  return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: check \`broker.managementUrl\``, [
     look,
   ])
 }
@@ -198,9 +210,10 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   if (typeof reason === 'string' && /only log in via localhost/i.test(reason)) {
     return new AdminError(
       'FORBIDDEN',
-      `RabbitMQ's management API at ${managementUrl} admits user ${user} only from the broker's own host (HTTP ${answer.status})`,
+      `RabbitMQ's management API at ${managementUrl} accepts user ${user} only from the broker's own host ` +
+        `(HTTP ${answer.status})`,
       [
-        'set broker.user in the configuration to another user with the tag monitoring',
+        'set `broker.user` in the configuration to another user with the tag `monitoring`',
         typedOn(host, 'rabbitmqctl environment | grep loopback_users'),
       ],
     )
@@ -213,9 +226,11 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
 function refusedBefore(answer: HttpAnswer, { managementUrl, user }: BrokerEndpoint): AdminError {
   return new AdminError(
     'FORBIDDEN',
-    `something in front of RabbitMQ's management API at ${managementUrl} refuses the request: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`,
+    `a proxy in front of RabbitMQ's management API at ${managementUrl} rejects the request: ` +
+      `${reasonOf(answer)}. RabbitMQ itself accepts user ${user}`,
     [
-      'set broker.managementUrl in the configuration to an address that leads to RabbitMQ itself, or have the proxy let the request through',
+      'set `broker.managementUrl` in the configuration to the address of RabbitMQ itself, or let the proxy ' +
+        'pass the request',
       command`curl -i -u ${user} ${`${managementUrl}/api/overview`}   # asks for the password`,
     ],
   )
@@ -224,7 +239,8 @@ function refusedBefore(answer: HttpAnswer, { managementUrl, user }: BrokerEndpoi
 function lacking({ managementUrl, user, host }: BrokerEndpoint, tag: Tag, answered: string): AdminError {
   return new AdminError(
     'FORBIDDEN',
-    `RabbitMQ's management API at ${managementUrl} does not admit user ${user}: it lacks the tag '${tag}'${answered}`,
+    `RabbitMQ's management API at ${managementUrl} does not accept user ${user}: the user lacks the tag ` +
+      `'${tag}'${answered}`,
     [command`rabbitmqctl list_users`, command`rabbitmqctl set_user_tags ${user} monitoring`].map((it) =>
       typedOn(host, it),
     ),
@@ -234,7 +250,7 @@ function lacking({ managementUrl, user, host }: BrokerEndpoint, tag: Tag, answer
 function strange(endpoint: BrokerEndpoint, path: string): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${endpoint.managementUrl}${path} does not answer like RabbitMQ's management API`,
+    `${endpoint.managementUrl}${path} returned an unexpected answer. Maybe it is not RabbitMQ's management API`,
     [command`curl -u ${endpoint.user} ${`${endpoint.managementUrl}${path}`}   # asks for the password`],
   )
 }

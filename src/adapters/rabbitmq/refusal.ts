@@ -1,12 +1,11 @@
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
-import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { sentence } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { transientQueues } from '../../knowledge/broker.ts'
-import { hostPort } from '../failure.ts'
-import type { Reply } from './reply.ts'
-import { sentence } from '../../core/shell-command.ts'
-import type { ShellCommand } from '../../core/shell-command.ts'
+import { hostPort, oneLine } from '../failure.ts'
 
 /**
  * Explains a refusal by the broker to the operator (SERVERS.md: what it answers). Not for a refusal that is itself an
@@ -23,18 +22,40 @@ export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): A
     const [, right = 'sufficient', object = ''] = denied
     return new AdminError(
       'FORBIDDEN',
-      `user ${user} has no ${right} permission on ${object} in vhost ${vhost} of ${broker}: ${what}`,
+      `user ${user} has no ${right} permission on ${object} in vhost ${vhost} of ${broker} (${what})`,
       [on('list_permissions', '-p', vhost), on('set_permissions', '-p', vhost, user, '.*', '.*', '.*')],
     )
   }
   if (code === transientQueues.replyCode && text.includes(transientQueues.feature)) {
-    return new AdminError(
-      'REFUSED',
-      `${broker} accepts no transient queues: ${what} (${transientQueues.feature} is denied)`,
-      ['declare it durable', sentence`or set ${transientQueues.permitSetting} = true on every node`],
-    )
+    return new AdminError('REFUSED', `${broker} denies transient queues (${transientQueues.feature}): ${what}`, [
+      'declare the queue durable',
+      sentence`or set ${transientQueues.permitSetting} = true on every node`,
+    ])
   }
-  return new AdminError('REFUSED', `${broker} refuses this in vhost ${vhost}: ${what}: ${text}`, [
+  return new AdminError('REFUSED', `${broker} refuses an operation in vhost ${vhost} (${what}): ${text}`, [
     on('list_queues', '-p', vhost),
   ])
+}
+
+/** A refusal by the broker: it closes the channel, or the connection, with a number and a text. */
+export interface Reply {
+  code: number
+  /** on one line, without the name of the code in front */
+  text: string
+}
+
+/** CONNECTION_FORCED: the broker goes down, or its operator has closed the connection. */
+export const connectionForced = 320
+
+/** Returns the broker's reply in what amqplib threw; null if the broker did not cause it. */
+export function replyOf(thrown: unknown): Reply | null {
+  if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'number') return null
+  const said = messageOf(thrown)
+  const [, text = said] = (said.endsWith('"') && /with message "([^]*)"/.exec(said)) || []
+  return { code: thrown.code, text: withoutCode(text) }
+}
+
+/** Returns what the broker said, on one line and without its code: 'no queue' for 'NOT_FOUND - no queue'. */
+export function withoutCode(said: string): string {
+  return oneLine(said.replace(/^[A-Z_]+ - /, ''))
 }

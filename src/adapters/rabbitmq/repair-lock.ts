@@ -5,14 +5,11 @@ import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import type { Holder, LockOwner, RepairLock } from '../../core/lock.ts'
 import { command } from '../../core/shell-command.ts'
-import { lockHolderIn, operatorLock } from '../../knowledge/operator-lock.ts'
+import { lockHolderIn, operatorLock } from '../../knowledge/broker.ts'
 import { hostPort, withDeadline } from '../failure.ts'
-import { closeGently } from './close.ts'
-import { clusterNameOf, openConnection } from './handshake.ts'
-import { brokerPeer } from './peer.ts'
-import { refusal } from './refusal.ts'
-import { replyOf } from './reply.ts'
-import type { Reply } from './reply.ts'
+import { brokerPeer, closeGently, clusterNameOf, openConnection } from './connection.ts'
+import { refusal, replyOf } from './refusal.ts'
+import type { Reply } from './refusal.ts'
 import { brokerLists } from './two-ways.ts'
 import type { ListOptions } from './two-ways.ts'
 
@@ -62,7 +59,8 @@ export function openBrokerLock(
   const leftOut = (error: AdminError): null => {
     state = 'left-out'
     own.tell?.(
-      `RabbitMQ at ${hostPort(endpoint.host, endpoint.port)} does not keep other operators out: ${error.message}`,
+      `RabbitMQ at ${hostPort(endpoint.host, endpoint.port)} cannot hold the lock that keeps other operators out: ` +
+        error.message,
     )
     return null
   }
@@ -183,7 +181,8 @@ function notALock({ host, port, vhost }: BrokerEndpoint): AdminError {
   const { queue } = operatorLock
   return new AdminError(
     'REFUSED',
-    `vhost ${vhost} of RabbitMQ at ${hostPort(host, port)} already has a queue ${queue} that is not an operator's lock`,
+    `queue ${queue} in vhost ${vhost} of RabbitMQ at ${hostPort(host, port)} has the name of testops-admin's lock, ` +
+      'but is an ordinary queue. If nobody needs it, delete it',
     [
       typedOn(
         host,

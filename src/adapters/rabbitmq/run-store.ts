@@ -3,16 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BrokerEndpoint, Opened } from '../../core/endpoint.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore, UnreadableRun } from '../../core/run.ts'
-import { assertRunName, isRunName } from '../../core/run-name.ts'
+import { assertRunName, isRunName } from '../../core/run.ts'
 import { parseEvents, parseRecord } from '../../core/run-record.ts'
 import { typedOn } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { withDeadline } from '../failure.ts'
 import type { Peer } from '../failure.ts'
-import { closeChannel, closeGently } from './close.ts'
-import { clusterNameOf, openConnection } from './handshake.ts'
-import { brokerPeer } from './peer.ts'
+import { brokerPeer, closeChannel, closeGently, clusterNameOf, openConnection } from './connection.ts'
 import { brokerLists } from './two-ways.ts'
 import type { ListOptions } from './two-ways.ts'
 import { command } from '../../core/shell-command.ts'
@@ -283,7 +281,7 @@ function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: B
   if (messages.length === 0) {
     throw new EmptyJournal(
       'REFUSED',
-      `queue ${queue} at ${peer.where} is empty: run ${run} stopped before it changed anything`,
+      `queue ${queue} at ${peer.where} is empty, because the run \`${run}\` stopped before it changed anything`,
       [command`testops-admin discard ${run} -d {deployment}`],
     )
   }
@@ -297,13 +295,17 @@ function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: B
 }
 
 function tooLong(queue: string, size: string): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds ${size}: no run of this program writes that much`)
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `queue ${queue} contains ${size}, more than testops-admin ever saves for one run`,
+  )
 }
 
 function notRead(queue: string): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `queue ${queue} is too large: at most ${mostBytes / 1024 / 1024} MiB of journals are read in all`,
+    `queue ${queue} is too large: at most ${mostBytes / 1024 / 1024} MiB of saved records are read, shared equally ` +
+      'among all runs',
   )
 }
 
@@ -346,7 +348,12 @@ function failure(thrown: unknown, peer: Peer): AdminError {
     : /NOT.FOUND|\b404\b/.test(said)
       ? 'USAGE'
       : 'UNREACHABLE'
-  return new AdminError(code, `RabbitMQ at ${peer.where} rejects the journal: ${said}`, peer.suggestions, {
-    cause: thrown,
-  })
+  return new AdminError(
+    code,
+    `cannot access the run records saved in RabbitMQ at ${peer.where}: ${said}`,
+    peer.suggestions,
+    {
+      cause: thrown,
+    },
+  )
 }

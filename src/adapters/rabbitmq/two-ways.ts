@@ -77,7 +77,7 @@ function neither(management: AdminError, why: unknown): AdminError {
   if (!(why instanceof AdminError)) throw why
   return new AdminError(
     'UNAVAILABLE',
-    `${management.message}, and rabbitmqctl does not help either: ${why.message}`,
+    `${management.message}. rabbitmqctl cannot be used instead: ${why.message}`,
     [...management.suggestions, ...why.suggestions],
     { cause: why },
   )

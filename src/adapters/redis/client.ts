@@ -1,14 +1,70 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import type { HostPort, SessionsEndpoint } from '../../core/endpoint.ts'
-import { AdminError } from '../../core/error.ts'
 import { listenersOn, typedOn } from '../../core/host.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
 import type { Secret } from '../../core/secret.ts'
-import { firstAnswer, hostPort, placeOf } from '../failure.ts'
-import type { Peer } from '../failure.ts'
-import { tlsOptions } from '../tls-options.ts'
-import { isForeign, redisFailure } from './errors.ts'
-import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Peer } from '../failure.ts'
+import { errorsOf, firstAnswer, hostPort, networkFailure, oneLine, peerFailure, placeOf } from '../failure.ts'
+import { tlsOptions } from '../tls.ts'
+
+/** Explains an error reply of Redis, or a broken connection, to the operator. */
+export function redisFailure(thrown: unknown, peer: Peer): AdminError {
+  if (thrown instanceof AdminError) return thrown
+  // ioredis's error for a whole cluster hides the error of its last node
+  const { lastNodeError } = thrown as { lastNodeError?: unknown }
+  if (lastNodeError instanceof Error) return redisFailure(lastNodeError, peer)
+  const server = `Redis at ${peer.where}`
+  const said = oneLine(messageOf(thrown))
+  const make = errorsOf(thrown, peer)
+  if (/^NOAUTH/.test(said)) return make('UNAUTHENTICATED', `${server} asks for a password, but none is configured`)
+  if (/^WRONGPASS|^ERR invalid password/.test(said))
+    return make('UNAUTHENTICATED', `${server} rejected the user name or the password`)
+  if (/^NOPERM/.test(said))
+    return make('FORBIDDEN', `${server} denies this user a required permission: ${said}`, [
+      command`redis-cli -h ${peer.host} -p ${peer.port} --askpass ACL LIST`,
+    ])
+  if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
+  if (/^MASTERDOWN|^CLUSTERDOWN/.test(said)) return make('UNREACHABLE', `${server} cannot serve: ${said}`)
+  if (/^READONLY/.test(said) && peer.where.includes('(sentinel, '))
+    return make(
+      'UNAVAILABLE',
+      `${server} is now a replica and accepts no writes: the sentinels have chosen another master, or will soon`,
+    )
+  if (/^READONLY/.test(said))
+    return make(
+      'REFUSED',
+      `${server} is a replica and accepts no writes: set the address of its master in the configuration`,
+    )
+  if (/^MISCONF/.test(said))
+    return make('UNAVAILABLE', `${server} accepts no writes while it cannot save its data to its disk`, [
+      command`redis-cli -h ${peer.host} -p ${peer.port} --askpass INFO persistence   # shows rdb_last_bgsave_status; the
+        Redis log says why saving fails`,
+    ])
+  if (/^NOREPLICAS/.test(said)) return make('UNAVAILABLE', `${server} accepts no writes while it has too few replicas`)
+  if (/^(MOVED|ASK|TRYAGAIN) /.test(said)) return make('UNAVAILABLE', `${server} is moving its slots to other nodes`)
+  if (/max number of clients reached/.test(said)) return make('EXHAUSTED', `${server} has no free connection: ${said}`)
+  if (/^DENIED/.test(said))
+    return make('FORBIDDEN', `${server} runs in protected mode and accepts only connections from its own machine`)
+  if (/^ERR DB index is out of range|^ERR invalid DB index/.test(said))
+    return make('UNAVAILABLE', `${server} has no database with the configured number`)
+  const unknown = /^ERR unknown command [`']?([\w-]+)/i.exec(said)?.[1]
+  if (unknown)
+    return make('UNAVAILABLE', `${server} does not know the command ${unknown}: it has been renamed or disabled`)
+  const network = networkFailure(thrown, peer)
+  if (network) return network
+  if (/connection is closed|isn't writeable|connection due to close/i.test(said))
+    return make('UNREACHABLE', `${server} closed the connection`)
+  return peerFailure(thrown, peer)
+}
+
+/** True if a server other than Redis answered. */
+function isForeign(thrown: unknown): boolean {
+  return (
+    thrown instanceof Error && (thrown.name === 'ParserError' || /protocol error|unknown RESP/i.test(thrown.message))
+  )
+}
 
 /** A broken connection stays broken: nothing is sent late. */
 export const alone = { retryStrategy: () => null, enableOfflineQueue: false } as const

@@ -1,17 +1,16 @@
 import type { Opened, SessionsEndpoint } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
-import type { SessionsControl } from '../../core/sessions-control.ts'
-import { literally, sessionKeys } from '../../knowledge/session-keys.ts'
+import type { SessionsControl } from '../../core/controls.ts'
+import { literally, sessionKeys } from '../../knowledge/sessions.ts'
 import { countSessions } from './bulk/count.ts'
-import { flushIfOnly } from './bulk/flush.ts'
+import { flushIfOnly, removeCounted } from './bulk/remove.ts'
 import { nodesOf } from './bulk/node.ts'
 import type { Node } from './bulk/node.ts'
 import { assertAnswer, command as commandOf, errorIn } from './bulk/page.ts'
-import { removeCounted } from './bulk/remove.ts'
 import type { RemovalVerb } from './bulk/remove.ts'
 import { connectRedis } from './connect.ts'
 import type { Connection } from './connect.ts'
-import type { LastCount } from './counted.ts'
+import type { LastCount } from './bulk/count.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
@@ -91,7 +90,8 @@ function sameNodes(nodes: readonly Node[], others: readonly Node[]): readonly No
 function replaced({ peer: { where, suggestions } }: Node): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `Redis at ${where} has different masters than at the start: removed sessions may still be there`,
+    `Redis at ${where} no longer has the same masters as at the start, so sessions that this run removed may ` +
+      'still exist',
     suggestions,
   )
 }
@@ -102,11 +102,12 @@ async function flushed(
   { namespace, foreign }: { namespace: string; foreign: number },
 ): Promise<string | null> {
   const [only, ...others] = nodes
-  if (only!.isInCluster || others.length > 0) return 'a cluster has no separate database for sessions'
+  if (only!.isInCluster || others.length > 0)
+    return 'a Redis cluster has only one database, which other programs may use too'
   if (foreign > 0)
     return foreign === 1
-      ? '1 key of this database is not a session'
-      : `${foreign} keys of this database are not sessions`
+      ? '1 key in this database is not a session'
+      : `${foreign} keys in this database are not sessions`
   return flushIfOnly(only!, namespace)
 }
 
@@ -140,9 +141,11 @@ function missing(
   const rights = command`${`~${literally(namespace)}:*`} +unlink +exists +smembers +srem +zrange +zrem`
   return new AdminError(
     'FORBIDDEN',
-    `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: it needs ${right} on keys ${namespace}:*`,
+    `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: the user needs permission for ` +
+      `${right} on keys ${namespace}:*`,
     [
-      command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator; USER: the user in the configuration`,
+      command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator. Replace USER with the
+        configured user`,
     ],
     { cause },
   )

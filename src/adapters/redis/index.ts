@@ -4,17 +4,16 @@ import { AdminError } from '../../core/error.ts'
 import type { SessionsSource } from '../../core/sources.ts'
 import { readClock } from '../clock.ts'
 import { withDeadline } from '../failure.ts'
-import { countSessions } from './bulk/count.ts'
+import { countSessions, lastCount } from './bulk/count.ts'
 import { nodesOf } from './bulk/node.ts'
 import { connectRedis } from './connect.ts'
 import type { Connection } from './connect.ts'
-import { lastCount } from './counted.ts'
-import type { LastCount } from './counted.ts'
-import { redisFailure } from './errors.ts'
+import type { LastCount } from './bulk/count.ts'
+import { redisFailure } from './client.ts'
 import { sampleSessions } from './sample.ts'
 
 export { openSessionsControl } from './control.ts'
-export { lastCount } from './counted.ts'
+export { lastCount } from './bulk/count.ts'
 
 type Memory = Awaited<ReturnType<SessionsSource['memory']>>
 

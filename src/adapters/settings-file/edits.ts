@@ -1,9 +1,126 @@
+import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 import type { ValueEdit, ValueLook } from '../../core/sources.ts'
-import { editYaml, YamlEditError } from '../yaml/edit.ts'
-import { YamlError } from '../yaml/index.ts'
-import { lookAt, parsedYaml } from '../yaml/look.ts'
+import { typed } from '../../core/typed.ts'
+import { watched } from '../../core/watched.ts'
+import { openUnheld } from '../open-file.ts'
+import { editYaml, isEmptyYaml, YamlEditError } from '../yaml/edit.ts'
+import { parseYaml, YamlError } from '../yaml/index.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
-import { refused } from './read.ts'
+import { lookAt, parsedYaml } from '../yaml/look.ts'
+
+/**
+ * bytes; a release with all its values fits into a Secret of 1 MB (helm's own storage), so a larger file is something
+ * else
+ */
+export const mostBytes = 1_000_000
+
+/** A settings file as it is now, with its content. */
+interface SettingsFile extends ParsedYaml {
+  bytes: Buffer
+}
+
+/** Runs work on a file's text, and ends it if it takes too long. Throws TIMED_OUT. */
+type WatchFile = <T>(file: string, work: () => T) => T
+
+/** Returns a function that limits the time of work on a file's text, as for the answer of a server. */
+export function watchFiles(timeoutMs: number): WatchFile {
+  return (file, work) =>
+    watched(work, {
+      timeoutMs,
+      late: () =>
+        new AdminError('TIMED_OUT', `reading ${file} timed out after ${timeoutMs / 1000} s`, [
+          typed(['head', '-n', '5', file]),
+          '--timeout 60   # if this machine is very busy',
+        ]),
+    })
+}
+
+/**
+ * Returns a function that reads a settings file each time, and parses it only if it differs from the last one.
+ * Throws as `FilesSource` does.
+ */
+export function settingsFiles(watch: WatchFile): (file: string) => Promise<SettingsFile> {
+  let last: SettingsFile | null = null
+  return async (file) => {
+    const bytes = await bytesOf(file)
+    if (!last?.bytes.equals(bytes)) last = { bytes, ...watch(file, () => parsedIn(file, bytes)) }
+    return last
+  }
+}
+
+function parsedIn(file: string, bytes: Buffer): ParsedYaml {
+  const text = bytes.toString('utf8')
+  if (!Buffer.from(text, 'utf8').equals(bytes)) throw refused(file, null, 'it is not UTF-8')
+  refuseEncrypted(file, text)
+  try {
+    if (!isEmptyYaml(text)) parseYaml(text)
+    return parsedYaml(text)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const [line = ''] = text.split('\n').slice(error.line - 1)
+    const reason = line.includes('{{')
+      ? 'the line is part of a template, so its values are unknown until the template is rendered'
+      : error.message
+    throw refused(file, error.line, reason, error)
+  }
+}
+
+/** Returns the error REFUSED: the requested change was not made. */
+function refused(file: string, line: number | null, reason: string, cause?: unknown): AdminError {
+  const at = line === null ? file : `${file} line ${line}`
+  return new AdminError(
+    'REFUSED',
+    `${at} cannot be edited safely: ${reason}`,
+    line === null ? [typed(['head', '-n', '5', file])] : [typed(['sed', '-n', `${line}p`, file])],
+    {
+      cause,
+    },
+  )
+}
+
+/** Reads a file of at most `mostBytes`. Throws as `FilesSource` does. */
+export async function bytesOf(file: string): Promise<Buffer> {
+  try {
+    const handle = await openUnheld(file)
+    try {
+      const about = await handle.stat()
+      if (!about.isFile())
+        throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'not a regular file'}`, [
+          typed(['ls', '-l', asPath(asPath(file))]),
+        ])
+      if (about.size > mostBytes)
+        throw refused(file, null, `the file is larger than ${mostBytes / 1_000_000} MB. Is it the right file?`)
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    const look = [typed(['ls', '-l', asPath(asPath(file))])]
+    const code = codeOf(error)
+    if (code === 'ENOENT') throw new AdminError('USAGE', `the file ${file} is missing`, look, { cause: error })
+    if (code === 'EACCES')
+      throw new AdminError('FORBIDDEN', `this user cannot read ${file}`, [...look, 'run the same command with sudo'], {
+        cause: error,
+      })
+    throw new AdminError('UNAVAILABLE', `${file} cannot be read: ${messageOf(error)}`, look, { cause: error })
+  }
+}
+
+/**
+ * Throws REFUSED for a file that SOPS encrypted. SOPS signs the whole file, so another change makes it unreadable
+ * (getsops.io, "Message Authentication Code").
+ */
+function refuseEncrypted(file: string, text: string): void {
+  const lines = text.split('\n')
+  const index = lines.findIndex((line) => /^["']?sops["']?\s*:/.test(line) || /\bENC\[[A-Z0-9_]+,/.test(line))
+  if (index < 0) return
+  const reason = 'SOPS has encrypted the file, and rejects it if it is changed without SOPS'
+  throw new AdminError('REFUSED', `${file} line ${index + 1} cannot be edited safely: ${reason}`, [
+    command`sops ${asPath(file)}   # opens the file in an editor, then encrypts it again`,
+  ])
+}
 
 /** Returns the text with these edits made, and what each edit changes. Throws REFUSED. */
 export function planEdits(
@@ -16,7 +133,11 @@ export function planEdits(
   for (const { path, to } of wanted) {
     const { text: from, line } = lookedAt(file, parsedYaml(now), path)
     if (from?.includes('{{'))
-      throw refused(file, line, `${path.join('.')} is a template: its value is unknown until it is filled in`)
+      throw refused(
+        file,
+        line,
+        `${path.join('.')} is a template, so its value is unknown until the template is rendered`,
+      )
     const next = edited(file, now, path, to)
     edits.push({ path, from, to, ...spliceOf(now, next) })
     now = next

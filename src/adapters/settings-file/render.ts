@@ -75,7 +75,7 @@ function objectsIn(text: string, chart: string, shown: ReturnType<typeof typed>)
     if (error instanceof YamlError)
       throw new AdminError(
         'REFUSED',
-        `chart ${chart} does not render to YAML with these values. Nothing was changed`,
+        `helm renders chart ${chart} with these values, but the result is not valid YAML. Nothing was changed`,
         [shown],
         { cause: error },
       )

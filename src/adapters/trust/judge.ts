@@ -1,9 +1,8 @@
 import { fstatSync, lstatSync, readlinkSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ownCircle } from './circle.ts'
-import { flawOf } from './flaws.ts'
-import type { Circle, Entry, Flaw } from './flaws.ts'
+import { flawOf, ownCircle } from './circle.ts'
+import type { Circle, Entry, Flaw } from './circle.ts'
 
 /** What is known about who may change a file or folder. */
 export interface Judgement {

@@ -1,10 +1,7 @@
 import type { ValueLook } from '../../core/sources.ts'
-import { isEmptyYaml } from './edit.ts'
-import { reading } from './failure.ts'
-import { loadYaml, YamlError } from './index.ts'
-import { innerAt } from './inner.ts'
-import type { InnerYaml } from './inner.ts'
-import { yaml11 } from './schemas.ts'
+import { innerAt, isEmptyYaml, isMap } from './edit.ts'
+import { loadYaml, reading, yaml11, YamlError } from './index.ts'
+import type { InnerYaml } from './edit.ts'
 import { yamlTrees } from './tree.ts'
 import type { YamlNode } from './tree.ts'
 
@@ -111,8 +108,4 @@ function nodeAt(document: YamlNode | null, path: readonly string[]): { node: Yam
     offset = entry.keySpan.start
   }
   return { node, offset }
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 }

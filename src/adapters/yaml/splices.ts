@@ -1,5 +1,51 @@
+import { CORE_SCHEMA, load, YAML11_SCHEMA } from 'js-yaml'
 import type { Entry, MappingNode, ScalarNode, YamlNode } from './tree.ts'
-import { block, flow, indentStep, scalarText } from './write.ts'
+
+/**
+ * Writes a text as a scalar that every reader takes as that text. Leaves it bare only if neither YAML 1.1 nor 1.2 reads
+ * something else (a number, a date, yes and no). Otherwise uses the requested quotes.
+ */
+export function scalarText(value: string, style: 'plain' | 'single' | 'double' = 'plain'): string {
+  if (style === 'single' && !/[^\x20-\x7e\u00a0-\ud7ff]/.test(value)) return `'${value.replaceAll("'", "''")}'`
+  if (style === 'plain' && /^[A-Za-z0-9][A-Za-z0-9._/-]*$/.test(value) && isTextBare(value)) return value
+  return JSON.stringify(value)
+}
+
+function isTextBare(value: string): boolean {
+  // digits with one letter among them (527u01) are a text; 52e7, 0x1f, 1_000 and 1:30 are not, to some reader
+  if (/^[0-9]/.test(value) && !/[A-Za-df-z]/.test(value.replace(/^0[xob]/, ''))) return false
+  return (
+    [CORE_SCHEMA, YAML11_SCHEMA].every((schema) => load(value, { schema }) === value) &&
+    !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(value)
+  )
+}
+
+/** Writes keys below each other, each level indented further, with the value after the last. */
+function block(path: readonly string[], value: string, column: number, step: number): string[] {
+  return path.map((key, depth) => {
+    const last = depth === path.length - 1
+    return `${' '.repeat(column + depth * step)}${scalarText(key)}:${last ? ` ${scalarText(value)}` : ''}`
+  })
+}
+
+/** Writes nested keys and a value on one line, without the outer braces. */
+function flow(path: readonly string[], value: string): string {
+  const [key = '', ...rest] = path
+  return `${scalarText(key)}: ${rest.length === 0 ? scalarText(value) : `{${flow(rest, value)}}`}`
+}
+
+/** Returns the blanks per level in this file: as the first line below a bare key shows, else 2. */
+function indentStep(text: string): number {
+  // indent of the last bare key; null if another line came since
+  let above: number | null = null
+  for (const line of text.split('\n')) {
+    const [, blanks = '', sign] = /^( *)([^\s#-])?/.exec(line)!
+    if (sign !== undefined && above !== null && blanks.length > above) return blanks.length - above
+    if (!/^[ \t]*(?:#.*)?\r?$/.test(line))
+      above = sign !== undefined && line.trimEnd().endsWith(':') ? blanks.length : null
+  }
+  return 2
+}
 
 /** A part of the text, and what replaces it. */
 interface Splice {
@@ -14,7 +60,7 @@ interface Obstacle {
 }
 
 /** Ways to write an edit, the most natural first, and the error if none of them has the wanted result. */
-export interface Candidates {
+interface Candidates {
   splices: readonly Splice[]
   obstacle: Obstacle
 }
@@ -65,7 +111,7 @@ function obstacleAt(text: string, document: YamlNode, { node, trail, rest }: Pla
   const offset = node.start
   const at = trail.join('.') || 'the file'
   if (node.kind === 'alias')
-    return { reason: `${at} is the alias *${node.name}, whose value is used elsewhere too`, offset }
+    return { reason: `${at} is the alias *${node.name}, whose value is also used elsewhere`, offset }
   if (node.kind === 'sequence') return { reason: `${at} is a list`, offset }
   if (node.kind === 'mapping' && rest.length === 0) return { reason: `${at} is a map`, offset }
   if (node.kind === 'scalar' && rest.length > 0 && !isNull(node))
@@ -73,11 +119,11 @@ function obstacleAt(text: string, document: YamlNode, { node, trail, rest }: Pla
   const used = aliasesIn(document)
   if (used.length > 0) {
     return {
-      reason: `${shown} is in a part of the file that is used elsewhere through ${used.map((it) => `*${it}`).join(', ')}`,
+      reason: `other parts of the file reuse ${shown} through aliases: ${used.map((it) => `*${it}`).join(', ')}`,
       offset,
     }
   }
-  return { reason: `${shown} cannot be changed without changing something else`, offset }
+  return { reason: `changing ${shown} would change other values too`, offset }
 }
 
 function aliasesIn(node: YamlNode): string[] {

@@ -1,11 +1,12 @@
+import type { SqlText } from '../../core/sql-text.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { curl, psql } from '../../domain/evidence.ts'
-import { span } from '../../core/format.ts'
+import { counted, span } from '../../core/format.ts'
 import { had, tolerant } from '../../domain/wanted.ts'
 
 /**
- * Milliseconds above which a small call is slow. A page of the web interface makes dozens of calls, so people then wait
+ * Milliseconds above which a simple call is slow. A page of the web interface makes dozens of calls, so people wait
  * for many seconds.
  */
 const warningMs = 1000
@@ -21,9 +22,11 @@ export const apiLatency = defineCheck({
     if (median === undefined)
       return {
         status: 'skipped',
-        reason: `no call was timed: GET ${api.target}/api/management/health was not answered by the service`,
+        reason: `no call was timed: the service did not answer GET ${api.target}/api/management/health`,
       }
-    const figures = `a small call takes ${span(median)} (median of ${times.length}, ${span(times[0]!)} to ${span(times.at(-1)!)})`
+    const figures =
+      `a simple API call takes ${span(median)} (median of ${counted(times.length, 'call')}, ${span(times[0]!)} to ` +
+      `${span(times.at(-1)!)})`
     if (median <= warningMs) return { status: 'ok', detail: figures }
     const evidence = [
       curl(api.target, '/api/management/health', "-s -o /dev/null -w '%{time_total}\\n'"),
@@ -31,14 +34,15 @@ export const apiLatency = defineCheck({
     ]
     const main = had(database)?.[0]
     const user = main && (await tolerant(main.identity()))?.user
-    const longest =
-      "SELECT pid, now() - query_start AS since, left(query, 80) FROM pg_stat_activity WHERE state <> 'idle' ORDER BY 2 DESC NULLS LAST LIMIT 10"
+    const longest: SqlText =
+      "SELECT pid, now() - query_start AS since, left(query, 80) FROM pg_stat_activity WHERE state <> 'idle' " +
+      'ORDER BY 2 DESC NULLS LAST LIMIT 10'
     return {
       status: 'problem',
       severity: 'warning',
       findings: [{ message: `${api.target} is slow: ${figures}`, evidence }],
       remedy: {
-        text: 'Check the load of the service and of its database, and the network between this machine and them.',
+        text: 'Check the load of the service and of its database, and the network from this machine to the service.',
         commands: [...(main ? [psql(main.target, user ?? null, longest)] : []), '{logs}'],
       },
     }

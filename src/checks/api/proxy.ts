@@ -18,20 +18,25 @@ const cuts = [
     ...tooLarge,
     // what is too large once is too large each time
     least: 1,
-    message: 'refused as too large',
-    remedy: `Let larger requests through (nginx: ${tooLarge.setting}, ${tooLarge.usual} unless set).`,
+    message: 'refused by the proxy as too large',
+    remedy:
+      'Make the proxy let larger requests through ' + `(nginx: \`${tooLarge.setting}\`, by default ${tooLarge.usual}).`,
   },
   {
     ...tooLate,
     least: 3,
-    message: 'cut off while the service still worked on them',
-    remedy: `Let the proxy wait longer for an answer (nginx: ${tooLate.setting}, ${tooLate.usual} unless set), and find out why these requests take so long.`,
+    message: 'cut off by the proxy while the service was still working on them',
+    remedy:
+      `Let the proxy wait longer for an answer (nginx: \`${tooLate.setting}\`, by default ${tooLate.usual}). ` +
+      'Find out why these requests take so long.',
   },
   {
     ...unusable,
     least: 3,
-    message: 'the proxy could not use what the service answered',
-    remedy: `Read the proxy's error log for the reason. Either the service closes connections too early for the proxy, or the head of its answer is too large (nginx: ${unusable.setting}).`,
+    message: 'the proxy got no usable response from the service',
+    remedy:
+      "Read the proxy's error log for the reason. Either the service closes connections that the proxy still uses, " +
+      `or its response headers are too large (nginx: \`${unusable.setting}\`).`,
   },
 ] as const
 
@@ -56,16 +61,23 @@ export const apiProxy = defineCheck({
     const settings = cutAway.map(({ cut }) => cut.setting).join('|')
     const raise =
       limits.length > 0
-        ? ['Let larger and slower requests through, there and in the values that it comes from.']
+        ? [
+            'Let larger and slower requests through: raise the limits both in the running proxy and in the values ' +
+              'file that configures it.',
+          ]
         : cutAway.map(({ cut }) => cut.remedy)
     return {
       status: 'problem',
       severity: 'warning',
       findings: [first, ...others],
       remedy: {
-        text: `${raise.join(' ')} Otherwise uploaded results go missing. Routers and firewalls have such limits too.`,
+        text:
+          `${raise.join(' ')} Otherwise results can be missing after an upload. Routers and firewalls can have ` +
+          'the same limits.',
         commands: [
-          ...(limits.length > 0 ? changes : [command`sudo nginx -T | grep -nE ${settings}   # where the proxy runs`]),
+          ...(limits.length > 0
+            ? changes
+            : [command`sudo nginx -T | grep -nE ${settings}   # on the machine where the proxy runs`]),
           'testops-admin doctor -d {deployment} --only api/proxy',
         ],
       },
@@ -85,7 +97,13 @@ async function cutsIn(
     const those = requests.filter(({ status }) => status === cut.status)
     return those.length >= cut.least ? [{ cut, finding: findingFor(those, cut, day, log) }] : []
   })
-  return { found, detail: `the proxy cut none of ${counted(requests.length, 'request')} in ${day.where}` }
+  const few = requests.filter(({ status }) => cuts.some((cut) => cut.status === status)).length
+  return {
+    found,
+    detail:
+      `the proxy cut off ${few === 0 ? 'none' : `only ${few}`} of ` +
+      `${counted(requests.length, 'request')} in ${day.where}`,
+  }
 }
 
 function findingFor(
@@ -96,7 +114,7 @@ function findingFor(
 ): Finding {
   const last = requests.at(-1)!
   return {
-    message: `${over(requests, 'request')}: ${message} (${status}), the last by ${senderOf(last)}`,
+    message: `${over(requests, 'request')}: ${message} (${status}); last sender: ${senderOf(last)}`,
     // after the request in a line of text, under its key in JSON
     evidence: inAccessLog(log, day, `("|":"?) ?${status}[ ,"}]`, (it) => it.status === status, requests),
   }

@@ -6,9 +6,13 @@ import { curl } from '../../domain/evidence.ts'
 import { span } from '../../core/format.ts'
 import { unopened } from '../support/unopened.ts'
 
-const kept = `\`url\` in the configuration, else ${settingNames({ prefix: '…', package: '…' }).endpoint} in {settings}`
+const kept =
+  '`url` in the configuration or, if that is not set, ' +
+  `${settingNames({ prefix: '…', package: '…' }).endpoint} in {settings}`
 const look: Pick<Remedy, 'text' | 'commands'> = {
-  text: 'Check whether the service runs and what its log says last. A reverse proxy in front of it may also be down.',
+  text:
+    'Check that the service is running, and read the end of its log. If the service is fine, check any reverse ' +
+    'proxy in front of it.',
   commands: ['{status}', '{logs}'],
 }
 
@@ -21,7 +25,7 @@ export const apiReachable = defineCheck({
   unopened: unopened('api/reachable', {
     kept,
     secret: 'apiToken',
-    tls: { scheme: 'its address (http:// is plain, https:// encrypted)', key: 'ca: FILE' },
+    tls: { scheme: 'the address of the service (http:// is not encrypted, https:// is)', key: 'ca: FILE' },
     refused: () => look,
     unwell: look,
     said: {},
@@ -37,10 +41,12 @@ export const apiReachable = defineCheck({
     if (found?.isService)
       return {
         status: 'ok',
-        detail: `${api.target} answers: ${found.shown}; this machine may not see its health (${said})`,
+        detail:
+          `${api.target} answers: ${found.shown}; the service's health cannot be checked from this machine ` +
+          `(${said})`,
       }
     const message = isOther
-      ? `${api.target} answers, but not like the service: ${said}; is this the right address?`
+      ? `${api.target} answers, but does not look like the service: ${said}. Is this the right address?`
       : `${api.target} answers, but is unhealthy: ${said}`
     const again = 'testops-admin doctor -d {deployment} --only api/reachable'
     return {
@@ -51,11 +57,13 @@ export const apiReachable = defineCheck({
       ],
       remedy: isOther
         ? {
-            text: `Correct the address (${kept}), or check the proxy that answers there.${pathHint(api.target)}`,
+            text:
+              `Correct the address (${kept}), or check the proxy that answers at this ` +
+              `address.${pathHint(api.target)}`,
             commands: [curl(api.target, '/api/management/health'), editConfiguration(deployment), again],
           }
         : {
-            text: "Solve the other problems first. If there are none, read the service's log.",
+            text: "Solve the other reported problems first. If there are no others, read the service's log.",
             commands: ['{logs}', '{status}', again],
           },
     }
@@ -65,5 +73,5 @@ export const apiReachable = defineCheck({
 /** Returns a hint if the address has a path: an address copied from a browser is that of a page. */
 function pathHint(base: string): string {
   const { origin, pathname } = new URL(base)
-  return pathname === '/' ? '' : ` Unless the service has a path of its own there, the address is ${origin}.`
+  return pathname === '/' ? '' : ` If the address of the service does not include ${pathname}, use ${origin}.`
 }

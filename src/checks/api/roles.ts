@@ -1,13 +1,13 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { migratesTrees, parseBuild, treeMigration } from '../../knowledge/builds.ts'
-import { isAdministrator, roles, rolesOf } from '../../knowledge/roles.ts'
+import { isAdministrator, roles, rolesOf } from '../../knowledge/api.ts'
 import { byHand, enterSecret } from '../../domain/by-hand.ts'
 import { curlAsUser } from '../../domain/evidence.ts'
 import { firstLine } from '../../core/format.ts'
 import { had, tolerant } from '../../domain/wanted.ts'
 
-const needed = `the global role \`${roles.administrator}\`, or in each project the role \`${roles.projectOwner}\``
+const needed = `the global role \`${roles.administrator}\`, or the role \`${roles.projectOwner}\` in each project`
 
 export const apiRoles = defineCheck({
   id: 'api/roles',
@@ -20,33 +20,38 @@ export const apiRoles = defineCheck({
     if (found === null)
       return {
         status: 'skipped',
-        reason: `cannot find a global role in the answer of ${api.target}/api/uaa/me; the migration of trees needs ${needed}`,
+        reason:
+          `no global role found in the response from ${api.target}/api/uaa/me; to migrate trees, a user needs ` +
+          `${needed}`,
       }
     const name = nameOf(user)
+    const who = name ?? 'this user'
     const shown = `${name ?? 'the user'} has ${found.join(', ')}`
-    if (isAdministrator(found)) return { status: 'ok', detail: `${shown}: every tree of every project` }
+    if (isAdministrator(found)) return { status: 'ok', detail: `${shown} and may migrate all trees` }
     const image = had(service) && (await tolerant(had(service)!.image()))
     const declared = image?.build ?? image?.tag ?? null
     const build = declared === null ? null : parseBuild(declared)
     const only = `${shown}, but not the global role \`${roles.administrator}\``
     if (!build || !migratesTrees(build)) {
       const versions = `versions ${treeMigration.first} to ${treeMigration.last}`
-      return {
-        status: 'skipped',
-        reason: `${only}; ${build ? `build ${build.label} moves no trees: ${versions} do` : `the build is unknown: ${versions} move their trees`}`,
-      }
+      const why = build
+        ? `build ${build.label} does not migrate trees: only ${versions} do`
+        : `the build is unknown, and only ${versions} migrate trees`
+      return { status: 'skipped', reason: `${only}; ${why}` }
     }
     return {
       status: 'problem',
       severity: 'warning',
       findings: [
         {
-          message: `${only}: trees can be migrated only in projects that ${name ?? 'this user'} owns, and build ${build.label} moves trees`,
+          message: `${only}: with build ${build.label}, ${who} can migrate trees only in projects that ${who} owns`,
           evidence: [curlAsUser(api.target, '/api/uaa/me'), found.join(' ')],
         },
       ],
       remedy: {
-        text: `Create the API token as a user who has ${needed}, and put it where \`apiToken\` in the configuration points. Or migrate only the trees of projects that this user owns.`,
+        text:
+          `Create an API token as a user with ${needed}. Store the token in the place that \`apiToken\` in the ` +
+          'configuration points to. Alternatively, migrate only the trees of projects that this user owns.',
         commands: [
           enterSecret('apiToken', deployment),
           byHand('api/roles'),

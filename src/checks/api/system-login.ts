@@ -2,8 +2,8 @@ import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import type { LoggedRequest } from '../../core/sources.ts'
-import { isPath } from '../../knowledge/api-use.ts'
-import { webSession } from '../../knowledge/web-session.ts'
+import { isPath } from '../../knowledge/api.ts'
+import { webSession } from '../../knowledge/sessions.ts'
 import { inAccessLog, lastDay, over, senderOf } from '../support/access-log.ts'
 import { byHand } from '../../domain/by-hand.ts'
 import { curl } from '../../domain/evidence.ts'
@@ -13,7 +13,7 @@ import { had, notConfigured } from '../../domain/wanted.ts'
 const { loginPage, signIn } = webSession
 
 /**
- * Judges what the proxy answered to browsers. The main way of signing in does not show from outside. Requesting the
+ * Judges what the proxy answered to browsers. The primary sign-in method does not show from outside. Requesting the
  * page would leave a session in the store on each run.
  */
 export const apiSystemLogin = defineCheck({
@@ -24,7 +24,9 @@ export const apiSystemLogin = defineCheck({
   async run({ api, accessLog }): Promise<Outcome> {
     const base = had(api)?.target ?? null
     const page = base === null ? `${loginPage} of the web interface` : `${base}${loginPage}`
-    const rule = `if an identity provider (LDAP, SAML 2.0, OpenID Connect) is the main way to sign in, the built-in administrator signs in at ${page}`
+    const rule =
+      'if an identity provider (LDAP, SAML 2.0, OpenID Connect) is the primary sign-in method, the built-in ' +
+      `administrator signs in at ${page}`
     const skipped = (why: string): Outcome => ({
       status: 'skipped',
       reason: `${rule}; cannot tell whether the proxy lets that page through: ${why}`,
@@ -44,20 +46,25 @@ export const apiSystemLogin = defineCheck({
       }
     const refused = views.filter(isRefused)
     const last = refused.at(-1)
-    if (!last) return skipped(`nobody opened it in ${day.where}`)
+    if (!last) return skipped(`nobody opened that page in ${day.where}`)
     return {
       status: 'problem',
       severity: 'warning',
       findings: [
         {
-          message: `the proxy does not let ${page} through: ${over(refused, 'request')}, all redirected or refused (${last.status}, ${senderOf(last)})`,
+          message:
+            `the proxy does not let ${page} through: ${over(refused, 'request')}, all redirected or refused ` +
+            `(${last.status}, ${senderOf(last)})`,
           evidence: inAccessLog(accessLog, day, `GET.*[^i]${loginPage}`, isView, refused),
         },
       ],
       remedy: {
-        text: `Let the proxy pass ${loginPage} and ${signIn} to the service, not to the identity provider. The built-in administrator is a local account and can only sign in there.`,
+        text:
+          `Let the proxy pass ${loginPage} and ${signIn} to the service, not to the identity provider. The ` +
+          'built-in administrator is a local account of the service and can sign in only at the service itself.',
         commands: [
-          command`sudo nginx -T | grep -nE -A5 ${`location.*${loginPage.split('/')[1]!}`}   # where the proxy runs`,
+          command`sudo nginx -T | grep -nE -A5 ${`location.*${loginPage.split('/')[1]!}`}   # on the machine where the
+            proxy runs`,
           ...(base === null ? [] : [curl(base, loginPage, '-sI')]),
           byHand('api/system-login'),
           'testops-admin doctor -d {deployment} --only api/system-login',

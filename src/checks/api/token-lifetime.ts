@@ -21,24 +21,26 @@ export const apiTokenLifetime = defineCheck({
     const [token, settings] = await Promise.all([api.accessToken(), readSettings(service, deployment)])
     const name = settings.names.tokenValiditySeconds
     const life = lifeOf(token)
-    if (life === null) return { status: 'skipped', reason: 'the Bearer token does not say how long it lives' }
+    if (life === null) return { status: 'skipped', reason: 'the Bearer token does not state its lifetime' }
     const written = settings.value(name)
     const wanted =
       written === null ? settingDefaults.tokenValiditySeconds : Number(written.trim() === '' ? NaN : written)
-    const shown = written === null ? `${name} is not set, so ${wanted} s` : `${name}=${written}`
+    const shown = written === null ? `${name} is not set (default: ${wanted} s)` : `${name}=${written}`
     const evidence = [
       tokenExchange(api.target),
-      `its access_token lives for ${life.seconds} s (${life.shown})`,
+      `the access_token lives for ${life.seconds} s (${life.shown})`,
       ...settingLines(service, name, shown),
     ]
     if (!Number.isInteger(wanted) || wanted <= 0) {
-      const message = `${name} is not a number of seconds: ${written ?? ''}; Bearer tokens live for ${span(life.seconds * 1000)}`
+      const message =
+        `${name}=${written ?? ''} is not a whole number of seconds above 0; Bearer tokens now live for ` +
+        `${span(life.seconds * 1000)}`
       return {
         status: 'problem',
         severity: 'warning',
         findings: [{ message, evidence }],
         remedy: {
-          text: `Set ${name} to the lifetime that you want, in seconds. This restarts the service.`,
+          text: `Set ${name} to the lifetime that you want for Bearer tokens, in seconds. This restarts the service.`,
           commands: [
             command`testops-admin set-env -d {deployment} --token-lifetime ${settingDefaults.tokenValiditySeconds}`,
             byHand('api/token-lifetime'),
@@ -49,13 +51,17 @@ export const apiTokenLifetime = defineCheck({
     }
     if (Math.abs(life.seconds - wanted) <= life.toleranceSeconds)
       return { status: 'ok', detail: `${life.seconds} s, as set` }
-    const message = `Bearer tokens live for ${life.seconds} s, but the settings say ${wanted} s: the running service uses another value`
+    const message =
+      `Bearer tokens live for ${life.seconds} s, but the settings say ${wanted} s: the running service uses ` +
+      'a different value'
     return {
       status: 'problem',
       severity: 'warning',
       findings: [{ message, evidence }],
       remedy: {
-        text: `If ${wanted} s is right, restart the service: it reads its settings when it starts. If not, set ${name} to the right lifetime, which also restarts it.`,
+        text:
+          `If ${wanted} s is right, restart the service: it reads its settings when it starts. If not, set ` +
+          `${name} to the right lifetime, which also restarts the service.`,
         commands: [
           'testops-admin service restart -d {deployment}',
           'testops-admin set-env -d {deployment} --token-lifetime SECONDS',
@@ -80,12 +86,12 @@ interface Life {
  */
 function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessToken): Life | null {
   if (issuedAt !== null && expiresAt !== null)
-    return { seconds: expiresAt - issuedAt, toleranceSeconds, shown: 'exp - iat in its second part' }
+    return { seconds: expiresAt - issuedAt, toleranceSeconds, shown: 'exp - iat in the second part of the token' }
   if (expiresInSeconds !== null) return { seconds: expiresInSeconds, toleranceSeconds, shown: 'expires_in' }
   if (answeredAt === null || expiresAt === null) return null
   return {
     seconds: expiresAt - answeredAt,
     toleranceSeconds: datedToleranceSeconds,
-    shown: 'exp in its second part - Date of the answer',
+    shown: 'the exp claim in the second part of the token, minus the Date header of the response',
   }
 }

@@ -1,7 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome } from '../../core/check.ts'
 import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
-import { apiUse, isPath } from '../../knowledge/api-use.ts'
+import { apiUse, isPath } from '../../knowledge/api.ts'
 import { settingDefaults } from '../../knowledge/settings.ts'
 import { inAccessLog, lastDay, over, sameSender, senderOf } from '../support/access-log.ts'
 import type { Day } from '../support/access-log.ts'
@@ -23,7 +23,7 @@ const hourMs = 3_600_000
 
 export const apiTokenUse = defineCheck({
   id: 'api/token-use',
-  title: 'API token is sent only to be exchanged',
+  title: 'API token is used only to get Bearer tokens',
   reads: ['accessLog'],
   wants: ['api'],
   async run({ accessLog, api }): Promise<Outcome> {
@@ -45,7 +45,11 @@ export const apiTokenUse = defineCheck({
         severity: 'warning',
         findings: [first, ...others],
         remedy: {
-          text: `Make these programs exchange the API token for a Bearer token and send that on each call. They need a new one only before it expires (after ${span(settingDefaults.tokenValiditySeconds * 1000)} unless set otherwise). Calls with the API token itself can overload the service.`,
+          text:
+            'Make these programs exchange the API token for a Bearer token, and send the Bearer token on each ' +
+            'call. They need a new Bearer token only when it expires (by default after ' +
+            `${span(settingDefaults.tokenValiditySeconds * 1000)}). Calls with the API token itself can overload ` +
+            'the service.',
           commands: [
             ...(service ? [exchangeOn(service.target, [...direct, ...storms][0]![0]!.client)] : []),
             'testops-admin token -d {deployment}   # prints a Bearer token for a script',
@@ -72,16 +76,20 @@ function exchangeOn(base: string, client: string): Suggestion {
 
 function sendsItself(calls: readonly LoggedRequest[], day: Day, log: AccessLogSource): Finding {
   return {
-    message: `${senderOf(calls[0]!)} sends the API token itself: ${over(calls, 'call')}`,
+    message:
+      `${senderOf(calls[0]!)} sends the API token itself instead of a Bearer token obtained with it: ` +
+      over(calls, 'call'),
     evidence: inAccessLog(log, day, `[" ]${apiUse.apiToken}[" ]`, ({ scheme }) => scheme === apiUse.apiToken, calls),
   }
 }
 
 function exchangesAgain(exchanges: readonly LoggedRequest[], day: Day, log: AccessLogSource): Finding {
   const { client } = exchanges[0]!
-  const beside = counted(callsFrom(client, day.requests).length, 'other call')
+  const beside = counted(callsFrom(client, day.requests).length, 'call')
   return {
-    message: `${senderOf(exchanges[0]!)} exchanges the API token again and again: ${over(exchanges, 'exchange')}, beside ${beside} from ${client}`,
+    message:
+      `${senderOf(exchanges[0]!)} exchanges the API token again and again: ${over(exchanges, 'exchange')}; ` +
+      `apart from these, ${client} made ${beside}`,
     evidence: inAccessLog(log, day, apiUse.exchange, ({ path }) => isPath(path, apiUse.exchange), exchanges),
   }
 }
@@ -123,8 +131,11 @@ function unrecorded(requests: readonly LoggedRequest[], { target }: AccessLogSou
   const named = without.map(
     (same) => `${senderOf(same[0]!)} (${counted(same.length, 'call')} in ${span(lasted(same))})`,
   )
-  const hint = named.length === 0 ? '' : `; it shows no exchange by ${listed(named, 3)}`
-  return `cannot tell: ${target} does not record the scheme of the Authorization header (testops-admin explain api/token-use shows how to record it)${hint}`
+  const hint = named.length === 0 ? '' : `; the log shows no token exchange by ${listed(named, 3)}`
+  return (
+    `cannot tell how programs use the API token: ${target} does not record the scheme of the Authorization ` +
+    `header (to record it, see \`testops-admin explain api/token-use\`)${hint}`
+  )
 }
 
 function lasted(requests: readonly LoggedRequest[]): number {

@@ -19,7 +19,9 @@ export const apiToken = defineCheck({
         severity: 'error',
         findings: [{ message: exchanged.message, evidence: [exchange] }],
         remedy: {
-          text: 'Create a new API token in the user menu of the web interface and put it where `apiToken` in the configuration points. If another service answers at that address, correct `url`.',
+          text:
+            'Create a new API token in the user menu of the web interface. Store it in the place named by ' +
+            '`apiToken` in the configuration. If another service answers at the address in `url`, correct `url`.',
           commands: [enterSecret('apiToken', deployment), 'testops-admin doctor -d {deployment} --only api/token'],
         },
       }
@@ -31,12 +33,17 @@ export const apiToken = defineCheck({
         severity: 'error',
         findings: [{ message: used.message, evidence: [exchange, curlAsUser(api.target, '/api/uaa/me')] }],
         remedy: {
-          text: 'The service exchanges the API token, but rejects the Bearer token that it gives out. Check its clock, then its log.',
+          text:
+            'The service exchanges the API token for a Bearer token, but then rejects that Bearer token. Check ' +
+            "the clock of the service's machine, then the log of the service.",
           commands: [curl(api.target, '/api/management/health', '-sI'), '{logs}'],
         },
       }
     }
-    return { status: 'ok', detail: `${api.target} exchanges it for a Bearer token and knows its user` }
+    return {
+      status: 'ok',
+      detail: `${api.target} exchanges the API token for a Bearer token and accepts the Bearer token`,
+    }
   },
 })
 

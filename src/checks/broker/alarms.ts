@@ -20,13 +20,15 @@ export const brokerAlarms = defineCheck({
     const down = nodes.filter(({ running }) => !running).map(({ name }) => name)
     if (down.length > 0) {
       const finding: Finding = {
-        message: `broker ${down.length === 1 ? 'node' : 'nodes'} ${listed(down)} ${down.length === 1 ? 'is' : 'are'} down`,
+        message:
+          `broker ${down.length === 1 ? 'node' : 'nodes'} ${listed(down)} ${down.length === 1 ? 'is' : 'are'} ` +
+          'down',
         evidence: [onBroker(broker, 'rabbitmqctl cluster_status'), `not running: ${listed(down)}`],
       }
       return { status: 'problem', severity: 'warning', findings: [finding], remedy: revival(down, broker) }
     }
     const shown = nodes.map((node) => (node.figures ? figuresOf(node) : `${figuresOf(node)}, without an alarm`))
-    return { status: 'ok', detail: shown.join('; ') || `${broker.target} lists no node` }
+    return { status: 'ok', detail: shown.join('; ') || `${broker.target} lists no nodes` }
   },
 })
 
@@ -42,12 +44,15 @@ function alarmsOf(node: BrokerNode, broker: BrokerSource): Finding[] {
   return [...(memoryAlarm ? [finding('memory', memory)] : []), ...(diskAlarm ? [finding('disk', disk)] : [])]
 }
 
-const noFigures = 'it has just started and has no figures yet'
+const noFigures = 'the node has just started and has no figures yet'
 
 function figuresOf({ name, figures }: BrokerNode): string {
   if (figures === null) return `${name}: ${noFigures}`
   const { memoryUsedBytes, memoryLimitBytes, diskFreeBytes, diskLimitBytes } = figures
-  return `${name}: memory ${bytes(memoryUsedBytes)} of ${bytes(memoryLimitBytes)}, disk ${bytes(diskFreeBytes)} free (limit ${bytes(diskLimitBytes)})`
+  return (
+    `${name}: memory ${bytes(memoryUsedBytes)} of ${bytes(memoryLimitBytes)} used, disk ${bytes(diskFreeBytes)} ` +
+    `free (alarm below ${bytes(diskLimitBytes)})`
+  )
 }
 
 function relief(nodes: readonly BrokerNode[], broker: BrokerSource): Remedy {
@@ -59,7 +64,9 @@ function relief(nodes: readonly BrokerNode[], broker: BrokerSource): Remedy {
     ...(disk.length > 0 ? [`disk space to ${listed(disk)}`] : []),
   ].join(' and ')
   return {
-    text: `Give more ${wanted}, or remove messages that nobody reads. An alarm blocks every publisher.`,
+    text:
+      `Give more ${wanted}, or remove messages that nobody reads. Until the alarm ends, the broker blocks every ` +
+      'publisher.',
     commands: [
       ...memory.map((node) => onBroker(broker, command`rabbitmq-diagnostics -n ${node} memory_breakdown`)),
       ...disk.map((node) => typedOn(machineOf(node), 'df -H /var/lib/rabbitmq')),
@@ -70,7 +77,9 @@ function relief(nodes: readonly BrokerNode[], broker: BrokerSource): Remedy {
 
 function revival(down: readonly string[], broker: BrokerSource): Remedy {
   return {
-    text: 'Start these nodes. If they are gone for good, remove them from the cluster: rabbitmqctl forget_cluster_node.',
+    text:
+      'Start these nodes. If they will never return, remove them from the cluster with `rabbitmqctl ' +
+      'forget_cluster_node`.',
     commands: [
       ...down.map((node) => typedOn(machineOf(node), 'sudo systemctl start rabbitmq-server')),
       onBroker(broker, 'rabbitmqctl cluster_status'),

@@ -37,7 +37,7 @@ export const brokerQueuesDurable = defineCheck({
     }
     const { all, setting, refusal, untold } = situation
     if (untold !== null) return { status: 'skipped', reason: untold }
-    const held = `${lookedAt(situation, broker.vhost)}${all.length > 0 ? ' as it asks for' : ''}`
+    const held = `${lookedAt(situation, broker.vhost)}${all.length > 0 ? ', declared as the settings say' : ''}`
     const foreign = setting.durable ? besides(situation) : ''
     const permitted = `transient queues are ${refusal.denied ? 'refused' : 'permitted'}`
     return { status: 'ok', detail: `${held}${foreign}; ${setting.shown}; ${permitted}` }
@@ -54,13 +54,17 @@ function remedyFor({ setting: { name, durable }, queues, exchanges }: QueueSitua
   const isTransient = queues.some(({ queue }) => !queue.durable) || exchanges.some(({ exchange }) => !exchange.durable)
   if (!durable && !isTransient && queues.length + exchanges.length > 0) {
     return {
-      text: `Set ${name}=true in {settings} and restart the service. This command does only that: the queues are durable already.`,
+      text:
+        `Set ${name}=true in {settings} and restart the service. \`testops-admin reset-queues\` does both. It leaves ` +
+        'the queues alone, because they are already durable.',
       commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
       risk: 'The service restarts.',
     }
   }
   return {
-    text: 'Make the setting and the queues agree. This stops the service, changes the setting, redeclares the queues with their messages, and starts the service.',
+    text:
+      'Make the setting and the queues agree. The repair stops the service, changes the setting, recreates the ' +
+      'queues together with their messages, and starts the service.',
     commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
     risk: 'The service is down during the repair.',
   }
@@ -82,12 +86,17 @@ function mismatches(view: View): Finding[] {
         : []),
       ...(wrongExchanges.length > 0
         ? [
-            `${counted(wrongExchanges.length, 'exchange')} (${listed(wrongExchanges.map(({ exchange }) => exchange.name))})`,
+            `${counted(wrongExchanges.length, 'exchange')} ` +
+              `(${listed(wrongExchanges.map(({ exchange }) => exchange.name))})`,
           ]
         : []),
     ].join(' and ')
-    const refuses = works ? "will refuse this at the service's next start" : 'refuses this'
-    const message = `${what} in vhost ${broker.vhost} ${count === 1 ? 'has' : 'have'} durable=${String(!wanted)}, but the service asks for durable=${String(wanted)}. The broker ${refuses} with 406 PRECONDITION_FAILED`
+    const refusal =
+      `${works ? 'will refuse' : 'refuses'} the service's declaration with 406 ` +
+      `PRECONDITION_FAILED${works ? ' when the service starts again' : ''}`
+    const message =
+      `${what} in vhost ${broker.vhost} ${count === 1 ? 'has' : 'have'} durable=${String(!wanted)}, but the ` +
+      `service asks for durable=${String(wanted)}. The broker ${refusal}`
     const evidence = [
       ...(wrong.length > 0
         ? [
@@ -119,7 +128,9 @@ function refusals(view: View): Finding[] {
   const asks = refused.transient !== null || (!setting.durable && !conflicts)
   if (!asks) return []
   const names = missing.length > 0 ? ` (${listed(missing)})` : ''
-  const message = `RabbitMQ ${version} at ${broker.target} refuses the transient queues${names} that the service declares: feature ${transientQueues.feature} is denied`
+  const message =
+    `RabbitMQ ${version} at ${broker.target} refuses the transient queues${names} that the service declares: ` +
+    `feature ${transientQueues.feature} is denied`
   const isRefusal = (line: string): boolean => logSignatures.transientRefused.test(line)
   const evidence = [
     onBroker(broker, 'rabbitmq-diagnostics list_deprecated_features'),

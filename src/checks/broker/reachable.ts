@@ -18,10 +18,14 @@ export const brokerReachable = defineCheck({
       kept,
     ),
     secret: 'broker',
-    tls: { scheme: 'its address (amqp:// is plain, amqps:// encrypted)', key: 'broker: {ca: FILE}' },
+    tls: { scheme: "the broker's address (amqp:// is plain, amqps:// is encrypted)", key: 'broker: {ca: FILE}' },
     said: {
-      UNAUTHENTICATED: `Correct the user or the password (${kept}), or give the user that password at the broker: rabbitmqctl change_password.`,
-      FORBIDDEN: `Correct the virtual host (${kept}), or make it and let the user use it: rabbitmqctl add_vhost, set_permissions.`,
+      UNAUTHENTICATED:
+        `Correct the user name or the password (${kept}), or set that password for the user in RabbitMQ: ` +
+        `\`rabbitmqctl change_password\`.`,
+      FORBIDDEN:
+        `Correct the virtual host (${kept}), or create it and give the user permissions on it: ` +
+        `\`rabbitmqctl add_vhost\`, \`rabbitmqctl set_permissions\`.`,
     },
   }),
   async run({ broker }) {

@@ -13,7 +13,9 @@ export const brokerUpgrade = defineCheck({
   reads: ['broker', 'service'],
   wants: ['logs'],
   remedy: {
-    text: `Make the queues durable before you upgrade the broker to ${transientQueues.firstDenied}, or restart it if it refuses them already.`,
+    text:
+      `Make the queues durable before you upgrade the broker to ${transientQueues.firstDenied}. If the broker ` +
+      'already refuses transient queues, make the queues durable before you restart the broker.',
     commands: ['testops-admin reset-queues -d {deployment}', byHand('broker/queues-durable')],
     risk: 'The service is down during the repair.',
   },
@@ -31,13 +33,14 @@ export const brokerUpgrade = defineCheck({
     }
     const what =
       transient.length > 0
-        ? `${counted(transient.length, 'transient queue')} of the service (${listed(transient.map(({ name }) => name))})`
+        ? `${counted(transient.length, 'transient queue')} of the service ` +
+          `(${listed(transient.map(({ name }) => name))})`
         : 'the service declares transient queues'
     const evidence = [
       rabbitmqctl(broker, 'list_queues name durable exclusive messages'),
       ...(transient.length > 0
         ? transient.slice(0, 5).map(({ name, messages }) => `${name} false false ${messages ?? '(not counted yet)'}`)
-        : ['(none of the service)']),
+        : ['(no queue of the service)']),
       ...settingLines(service, setting.name, setting.shown),
       onBroker(broker, 'rabbitmqctl version'),
       version,
@@ -53,8 +56,17 @@ export const brokerUpgrade = defineCheck({
 /** Returns what will happen to transient queues. */
 function outlook({ refusal, version }: QueueSituation): string {
   if (refusal.denied)
-    return `RabbitMQ ${version} refuses such queues, and a single node that still has one does not boot`
+    return (
+      `RabbitMQ ${version} refuses transient queues. A single-node broker that still has a transient queue does ` +
+      'not start'
+    )
   if (deniesTransientQueues(version) === true)
-    return `RabbitMQ ${version} permits them only by configuration, and a later major version refuses them`
-  return `RabbitMQ ${transientQueues.firstDenied} and later refuse them, and a single node that still has one does not boot after the upgrade`
+    return (
+      `RabbitMQ ${version} permits transient queues only because its configuration allows them, and a later ` +
+      'major version will refuse them'
+    )
+  return (
+    `RabbitMQ ${transientQueues.firstDenied} and later refuse transient queues. After the upgrade, a single-node ` +
+    'broker that still has a transient queue does not start'
+  )
 }

@@ -8,11 +8,10 @@ import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { psql } from '../../domain/evidence.ts'
 import { listed } from '../../core/format.ts'
-import { lockDatabases } from '../../domain/lock/databases.ts'
+import { lockDatabases, waitsElsewhere } from '../../domain/lock/databases.ts'
 import { judgeHolder } from '../../domain/lock/holder.ts'
 import type { Lack } from '../../domain/lock/holder.ts'
 import { askedFor, countingRows, leaveOne, mayNotBeRead, nameOf, showRow, sortOut } from '../../domain/lock/row.ts'
-import { waitsElsewhere } from '../../domain/lock/elsewhere.ts'
 import type { LockTables, LookedFor } from '../../domain/lock/row.ts'
 import { lockEvidence, zoneEvidence } from '../../domain/lock/evidence.ts'
 import { stepsByHand } from '../../domain/lock/steps.ts'
@@ -39,13 +38,17 @@ const release: Remedy = {
 function makeSure(lacks: readonly Lack[], lock: LockInQuestion): Remedy {
   const steps = stepsByHand(lacks, lock)
   return {
-    text: [...steps.map(({ text }) => text), 'Release the lock only after its holder has ended.'].join(' '),
+    text: [...steps.map(({ text }) => text), 'Release the lock only after the process that holds it has ended.'].join(
+      ' ',
+    ),
     commands: [...steps.map(({ command: it }) => it), ...commands],
   }
 }
 
 const waitForIt: Remedy = {
-  text: 'Wait until the holder has ended: without its lock, a second migration can start beside it.',
+  text:
+    'Wait until the process that holds the lock has ended. If you release the lock now, a second migration can start ' +
+    'while the first is still running.',
   commands,
 }
 
@@ -54,7 +57,9 @@ function settingsToCompare(service: ServiceSource | null): Suggestion {
   const files = service?.settingsFiles ?? []
   return files.length === 0 ? '{edit}' : command`grep -nE ${'SPRING_LIQUIBASE_|SPRING_DATASOURCE_URL'} ${files}`
 }
-const restoreText = 'Restore the table to what Liquibase expects: one free row with id 1, where the service looks.'
+const restoreText =
+  'Restore the table of the change-log lock to what Liquibase expects: one free row with id 1, in the schema ' +
+  'that the service uses.'
 
 function restore(
   { target }: DatabaseSource,
@@ -67,22 +72,26 @@ function restore(
   return {
     text: found
       ? restoreText
-      : 'Find out where the service looks for its lock: in SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA, or currentSchema in SPRING_DATASOURCE_URL. Leave the table where it is: another program may use it.',
+      : 'Find out which schema the service uses: see `SPRING_LIQUIBASE_LIQUIBASE_SCHEMA`, ' +
+        '`SPRING_LIQUIBASE_DEFAULT_SCHEMA`, or `currentSchema` in `SPRING_DATASOURCE_URL`. Do not move the lock ' +
+        'table: another program may use it.',
     commands: [...byRepair, ...(found ? [] : [settingsToCompare(service)]), byHand('database/changelog-lock')],
   }
 }
 
 function keepOne(target: string, user: string | null, own: LockTableName): Remedy {
   return {
-    text: 'Do this by hand, since you must choose which row stays. Stop the service, leave one row with id 1, and restore the primary key.',
+    text:
+      'Decide which of the rows with id 1 to keep. Stop the service, delete the others, and restore the primary ' +
+      'key.',
     commands: [...leaveOne(target, user, own), byHand('database/changelog-lock')],
-    risk: 'A held row may belong to a running migration: make sure that its holder has ended.',
+    risk: 'A locked row may belong to a running migration. Make sure that the process that holds the lock has ended.',
   }
 }
 
 function stray({ schema }: LockTableName): Remedy {
   return {
-    text: 'The service never looks at that lock. Free it if no other program uses that table.',
+    text: 'The service does not use this lock table. Release the lock if no other program uses the table.',
     commands: [
       command`testops-admin unlock-changelog -d {deployment} --schema ${schema}`,
       byHand('database/changelog-lock'),
@@ -124,7 +133,7 @@ async function judge(
   const { row, flaws } = tables
   const severity: Severity = around.up ? 'warning' : 'error'
   if (row?.locked !== true) {
-    const free = `${nameOf(tables.own)} at ${database.target} is ${row === null ? 'without its row' : 'free'}`
+    const free = `${nameOf(tables.own)} at ${database.target} ${row === null ? 'has no row' : 'is free'}`
     const waits = isMain
       ? waitsElsewhere(database, around, {
           looked: free,
@@ -152,10 +161,13 @@ async function judge(
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
   const holder = holderText(row.lockedBy)
-  const since = situation.granted === null ? '' : ` since ${situation.granted.text}`
+  const holds =
+    situation.granted === null
+      ? `${holder} holds the change-log lock`
+      : `${holder} has held the change-log lock since ${situation.granted.text}`
   const odd = flaws.map(({ message }) => message)
   if (holding.holder === 'live' && flaws.every(({ harmless }) => harmless)) {
-    const shown = [`${holder} holds the change-log lock${since} and is alive: ${holding.who}`, ...odd].join('; ')
+    const shown = [`${holds} and is alive: ${holding.who}`, ...odd].join('; ')
     // a service that is down is a fault of its own, even while another program migrates
     if (around.status !== null && around.status.state !== 'running') return { status: 'ok', detail: shown }
     const underway = 'a migration of the database is under way'
@@ -167,15 +179,15 @@ async function judge(
   }
   const verdict =
     holding.holder === 'live'
-      ? `its holder is alive: ${holding.who}`
+      ? `The holder is alive: ${holding.who}`
       : holding.holder === 'dead'
-        ? `its holder is dead: ${holding.why.join('; ')}`
-        : `cannot tell whether its holder is alive: ${holding.why.join('; ')}`
+        ? `The holder is dead: ${holding.why.join('; ')}`
+        : `Cannot tell whether the holder is alive: ${holding.why.join('; ')}`
   const blocked = situation.waits
-    ? 'the service waits for it and cannot start'
-    : 'with a change pending, the service cannot start until it is released'
-  const consequence = around.up ? 'the service works, but cannot get past its next migration' : blocked
-  const message = [`${holder} holds the change-log lock${since}; ${verdict}; ${consequence}`, ...odd].join('. ')
+    ? 'The service waits for the lock and cannot start'
+    : 'If a database change is pending, the service cannot start until the lock is released'
+  const consequence = around.up ? 'The service works, but its next migration cannot start' : blocked
+  const message = [`${holds}. ${verdict}. ${consequence}`, ...odd].join('; ')
   const user = await userOf(database)
   const evidence = [
     ...(await evidenceOf(database, tables)),
@@ -214,7 +226,9 @@ async function heldElsewhere(
   if (!first) return null
   const shown = dead.map(({ row, ...table }) => `${nameOf(table)} (held by ${holderText(row.lockedBy)})`)
   return {
-    message: `another table holds a lock, in a schema that the service does not use: ${listed(shown)}`,
+    message:
+      `${shown.length === 1 ? 'a change-log lock is held in a schema' : 'change-log locks are held in schemas'} ` +
+      `that the service does not use: ${listed(shown)}`,
     schema: first.schema,
     ...(first.table !== undefined && { table: first.table }),
   }

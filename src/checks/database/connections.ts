@@ -25,13 +25,16 @@ export const databaseConnections = defineCheck({
         tolerant(one.identity()),
       ])
       const slots = Math.max(1, max - reserved)
-      const figures = `${used} of ${slots} connections of PostgreSQL at ${one.target} are in use (${percent(used, slots)}; max_connections ${max}, ${reserved} reserved)`
+      const figures =
+        `${used} of ${slots} connections of PostgreSQL at ${one.target} are in use (${percent(used, slots)}; ` +
+        `max_connections ${max}, ${reserved} reserved)`
       if (used < slots * warningShare) return { status: 'ok', detail: figures }
       const evidence = [
         psql(
           one.target,
           identity?.user ?? null,
-          "SELECT usename, application_name, count(*), count(*) FILTER (WHERE state LIKE 'idle%') AS idle FROM pg_stat_activity WHERE usename IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC",
+          "SELECT usename, application_name, count(*), count(*) FILTER (WHERE state LIKE 'idle%') AS idle FROM " +
+            'pg_stat_activity WHERE usename IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC',
         ),
         ...byUser
           .slice(0, 5)
@@ -42,7 +45,9 @@ export const databaseConnections = defineCheck({
         severity: used >= slots * errorShare ? 'error' : 'warning',
         findings: [{ message: figures, evidence }],
         remedy: {
-          text: 'List the sessions, and end by PID those that nobody needs. If all are needed, make pools smaller, or raise max_connections as a superuser and restart PostgreSQL.',
+          text:
+            'List the sessions, and use their PIDs to end those that nobody needs. If all are needed, make ' +
+            'connection pools smaller, or raise `max_connections` as a superuser and restart PostgreSQL.',
           commands: [
             psql(one.target, 'postgres', sessionsText),
             psql(one.target, 'postgres', endSessionText),

@@ -22,7 +22,7 @@ const scarceBytes = 1_000_000_000
 const scarceShare = 0.05
 
 /** What to check if a file cannot grow on a disk that has room. */
-const otherLimits = 'check quotas, inodes (`df -i`), and where temporary files are'
+const otherLimits = 'check the quotas, the inodes (`df -i`), and the disk that holds temporary files'
 
 export const databaseDisk = defineCheck({
   id: 'database/disk',
@@ -62,12 +62,15 @@ export const databaseDisk = defineCheck({
           evidence: [psql(one.target, identity?.user ?? null, sql), space.message, ...df, ...size],
         })
       } else if (freeBytes !== null && room !== null && isScarce(freeBytes, totalBytes)) {
-        const message = `the disk of PostgreSQL at ${one.target} is nearly full: ${room}`
+        const message = `the disk that holds the data of PostgreSQL at ${one.target} is nearly full: ${room}`
         findings.push({ message, evidence: [...df, ...size] })
       }
       const [finding] = findings
       if (!finding)
-        return { status: 'ok', detail: `PostgreSQL at ${one.target} can write${room === null ? '' : `; ${room}`}` }
+        return {
+          status: 'ok',
+          detail: `PostgreSQL at ${one.target} can write to disk${room === null ? '' : `; ${room}`}`,
+        }
       const isError = !space.writable || (freeBytes !== null && freeBytes < leastBytes)
       const remedy = moreRoom(one.target, dataDirectory)
       return { status: 'problem', severity: isError ? 'error' : 'warning', findings: [finding], remedy }
@@ -84,7 +87,9 @@ function isScarce(freeBytes: number, totalBytes: number | null): boolean {
 function moreRoom(target: string, dataDirectory: string | null): Remedy {
   const asked = (sql: SqlText): ShellCommand => psql(target, 'postgres', sql)
   return {
-    text: "Make room on the disk of PostgreSQL's data directory, or enlarge it. A replication slot that nobody reads keeps old log on it. Never delete files of the data directory by hand.",
+    text:
+      "Free space on the disk of PostgreSQL's data directory, or enlarge the disk. An unused replication slot " +
+      'keeps old write-ahead log files on that disk. Never delete files in the data directory by hand.',
     commands: [
       ...(dataDirectory === null
         ? [asked('SHOW data_directory')]

@@ -16,10 +16,12 @@ export const databaseReachable = defineCheck({
   unopened: unopened('database/reachable', {
     ...server('PostgreSQL', { unit: 'postgresql*', service: 'postgresql' }, kept),
     secret: 'database',
-    tls: { scheme: 'sslmode in its address', key: 'database: {ca: FILE}', starttls: 'postgres' },
+    tls: { scheme: "sslmode in the database's address", key: 'database: {ca: FILE}', starttls: 'postgres' },
     said: {
-      UNAUTHENTICATED: `Correct the user or the password (${kept}). If both are right, pg_hba.conf must admit that user from this machine.`,
-      UNAVAILABLE: `Correct the name of the database (${kept}), or restore it from a backup.`,
+      UNAUTHENTICATED:
+        `Correct the user name or the password (${kept}). If both are right, let that user connect from this ` +
+        `machine: edit \`pg_hba.conf\`.`,
+      UNAVAILABLE: `Correct the database's name (${kept}). If the name is right, restore the database from a backup.`,
       FORBIDDEN: 'As a superuser of PostgreSQL, let this user connect to the database. Or configure another user.',
     },
   }),

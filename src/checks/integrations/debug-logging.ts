@@ -15,13 +15,15 @@ export const integrationsDebugLogging = defineCheck({
     const level = settings.value(name)
     if (level === null) return { status: 'ok', detail: `${name} is not set` }
     if (!isDebug(level)) return { status: 'ok', detail: `${name}=${level}` }
-    const message = `${name} is still ${level.trim()}: the log grows and may contain what integrations send`
+    const message = `${name} is still ${level.trim()}: the log grows and may contain data that integrations send`
     return {
       status: 'problem',
       severity: 'warning',
       findings: [{ message, evidence: settingLines(service, name, `${name}=${level}`) }],
       remedy: {
-        text: `Remove ${name} once the integration works. The service reads it when it starts.`,
+        text:
+          `Remove the setting ${name} once the integration works. The service reads this setting only when it ` +
+          'starts.',
         commands: [
           'testops-admin set-env -d {deployment} --integration-debug off',
           byHand('integrations/debug-logging'),

@@ -3,12 +3,11 @@ import type { Finding, Outcome, Severity } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import type { LogRecord, LogsSource, NetworkSource, ServiceSource } from '../../core/sources.ts'
 import { unknownHosts } from '../../knowledge/log-signatures.ts'
-import { grepLog } from '../../domain/evidence.ts'
-import { firstLine, grouped, timesOf } from '../../core/format.ts'
+import { asFarAsRead, grepLog } from '../../domain/evidence.ts'
+import { counted, firstLine, timesOf } from '../../core/format.ts'
 import { recentMs, withoutQueries } from '../../domain/integrations/calls.ts'
-import { ownParts } from '../../domain/integrations/own-parts.ts'
+import { ownParts } from '../../domain/integrations/addresses.ts'
 import { logBytes } from '../../domain/service.ts'
-import { asFarAsRead } from '../../domain/unread-log.ts'
 import { had, wanted } from '../../domain/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -39,7 +38,7 @@ export const integrationsReachable = defineCheck({
     const names = [...new Set(records.flatMap(({ text }) => unknownHosts(text)))].filter((name) => !parts.has(name))
     if (names.length === 0)
       return asFarAsRead(
-        { status: 'ok', detail: `no unknown host in ${grouped(records.length)} records of ${logs.target}` },
+        { status: 'ok', detail: `no unknown-host error in ${counted(records.length, 'record')} of ${logs.target}` },
         log,
       )
     const now = Date.now()
@@ -49,7 +48,16 @@ export const integrationsReachable = defineCheck({
       return severity === null ? [] : [{ name: host.name, severity, finding: findingFor(host, logs) }]
     })
     const [first, ...others] = judged
-    if (!first) return asFarAsRead({ status: 'ok', detail: `resolved again: ${names.join(', ')}` }, log)
+    if (!first)
+      return asFarAsRead(
+        {
+          status: 'ok',
+          detail:
+            `${hosts.length === 1 ? 'this name resolves' : 'these names resolve'} again: ` +
+            `${hosts.map(({ name }) => name).join(', ')}`,
+        },
+        log,
+      )
     const severity = judged.some((it) => it.severity === 'error') ? 'error' : 'warning'
     return asFarAsRead(
       {
@@ -59,8 +67,9 @@ export const integrationsReachable = defineCheck({
         remedy: {
           text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
           commands: [
-            ...judged.slice(0, 5).map(({ name }) => command`getent hosts ${name}   # where the service runs`),
-            'testops-admin check-integration -d {deployment}   # checks every system in the log: name, connection, certificate',
+            ...judged.slice(0, 5).map(({ name }) => command`getent hosts ${name}   # run it where the service runs`),
+            'testops-admin check-integration -d {deployment}   # checks name, connection and certificate of ' +
+              'every external system in the log',
             'testops-admin doctor -d {deployment} --only integrations/reachable',
           ],
         },
@@ -102,9 +111,11 @@ async function lookUp(
 function findingFor({ name, times, record, here, there, why }: Host, logs: LogsSource): Finding {
   const where =
     there === null
-      ? `could not be checked from the service${why === null ? '' : `: ${why}`}`
+      ? `could not be looked up where the service runs${why === null ? '' : `: ${why}`}`
       : `${there ? 'resolves' : 'does not resolve'} where the service runs`
-  const message = `${name}: java.net.UnknownHostException ${times}; it ${here ? 'resolves' : 'does not resolve'} here and ${where}`
+  const message =
+    `${name}: java.net.UnknownHostException ${times}; this name ${here ? 'resolves' : 'does not resolve'} on ` +
+    `this machine and ${where}`
   const line = record.text.split('\n').find((it) => unknownHosts(it).includes(name)) ?? record.text
   return {
     message,

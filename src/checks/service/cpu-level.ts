@@ -6,9 +6,9 @@ import { AdminError } from '../../core/error.ts'
 import { typedOn } from '../../core/host.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import type { LogsSource, ServiceImage, ServiceSource } from '../../core/sources.ts'
-import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
-import { hypervisorAdvice } from '../../knowledge/hypervisors.ts'
 import { images } from '../../knowledge/images.ts'
+import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
+import { hypervisorAdvice } from '../../knowledge/processors.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { byHand } from '../../domain/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
@@ -29,14 +29,16 @@ export const serviceCpuLevel = defineCheck({
   async run({ service, logs }, deployment) {
     const image = await service.image()
     const name = image.name ?? images.standard
-    if (name === images.legacy) return { status: 'ok', detail: `image ${name} runs without x86-64-v3` }
+    if (name === images.legacy) return { status: 'ok', detail: `image ${name} does not need x86-64-v3` }
     if (name !== images.standard) return judgePrivate(name, service, logs)
     const declared = image.build ?? image.tag
     const build = declared === null ? null : parseBuild(declared)
     if (build && !isAtLeast(build, firstV3Build)) {
       return {
         status: 'ok',
-        detail: `build ${build.label} runs without x86-64-v3, which images need since ${firstV3Build.label}`,
+        detail:
+          `build ${build.label} does not need x86-64-v3: image ${images.standard} needs it only in build ` +
+          `${firstV3Build.label} and later`,
       }
     }
     const [machines, status] = await Promise.all([service.machines(), tolerant(service.status())])
@@ -53,10 +55,12 @@ export const serviceCpuLevel = defineCheck({
       if (other)
         return {
           status: 'skipped',
-          reason: `${other.name} is a ${other.level} machine: x86-64 levels do not apply to it`,
+          reason: `${other.name} has ${other.level} processors: x86-64 levels do not apply`,
         }
       if (said && status !== null && status.state !== 'running') {
-        const message = `the service's image reports a processor without x86-64-v3; the missing flags are unknown${likely(verdicts)}`
+        const message =
+          "the service's log reports a processor without x86-64-v3, but the processor's flags are unknown" +
+          likely(verdicts)
         return {
           status: 'problem',
           severity: 'error',
@@ -66,10 +70,11 @@ export const serviceCpuLevel = defineCheck({
       }
       throw new AdminError(
         'UNAVAILABLE',
-        `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are unknown${likely(verdicts)}`,
+        `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are ` +
+          `unknown${likely(verdicts)}`,
         [
           ...(traitsOf(deployment).provesProcessors
-            ? ['testops-admin check-cpu -d {deployment} --prove   # reads it in a pod on each node']
+            ? ['testops-admin check-cpu -d {deployment} --prove   # reads the processor flags in a pod on each node']
             : []),
           ...verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),
         ],
@@ -79,7 +84,9 @@ export const serviceCpuLevel = defineCheck({
       const short = lacking.map((it) => `${it.name} lacks ${it.missing.join(', ')}`).join('; ')
       return {
         status: 'skipped',
-        reason: `the build is unknown, and the image needs x86-64-v3 since ${firstV3Build.label}: ${short}`,
+        reason:
+          `cannot tell whether image ${images.standard} needs x86-64-v3: only build ` +
+          `${firstV3Build.label} and later builds need it, and its build is unknown; ${short}`,
       }
     }
     const findings = lacking.map((it) => findingFor(it, build?.label ?? null, log))
@@ -104,13 +111,14 @@ function findingFor(
 ): Finding {
   const which = build === null ? `image ${images.standard}` : `image ${images.standard} of build ${build}`
   const virtual = isVirtual
-    ? `; it is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, and its hypervisor sets the processor type`
+    ? `; ${name} is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, and its hypervisor sets ` +
+      'the processor type'
     : ''
   return {
-    message: `${name} lacks ${missing.join(', ')} (it has ${level}), and ${which} needs x86-64-v3${virtual}`,
+    message: `${name} lacks ${missing.join(', ')} (it has ${level}), but ${which} needs x86-64-v3${virtual}`,
     evidence: [
       typedOn(name, 'grep -m1 ^flags /proc/cpuinfo'),
-      `${by ?? 'flags'} without ${listed(missing, 9)}${isVirtual ? ', with hypervisor' : ''}`,
+      `${by ?? 'the flags'} lack ${listed(missing, 9)}${isVirtual ? '; the hypervisor flag is set' : ''}`,
       ...log,
     ],
   }
@@ -130,9 +138,11 @@ async function saidInLog(logs: Wanted<LogsSource>): Promise<readonly Suggestion[
 async function judgePrivate(name: string, service: ServiceSource, logs: Wanted<LogsSource>): Promise<Outcome> {
   const [log, status] = await Promise.all([saidInLog(logs), tolerant(service.status())])
   if (log.length === 0 || status === null || status.state === 'running')
-    return { status: 'skipped', reason: `cannot tell what image ${name} needs` }
-  const message = `image ${name} reports a processor without x86-64-v3`
-  const text = `Move the service to a machine with x86-64-v3, or run your copy of image ${images.legacy}, available since build ${firstLegacyBuild.label}.`
+    return { status: 'skipped', reason: `cannot tell which processors image ${name} needs` }
+  const message = `the service's log reports a processor without x86-64-v3 (image ${name})`
+  const text =
+    `Move the service to a machine with x86-64-v3, or switch from ${name} to your own copy of image ` +
+    `${images.legacy}. That image is available in build ${firstLegacyBuild.label} and later.`
   return {
     status: 'problem',
     severity: 'error',
@@ -153,7 +163,10 @@ function remedyFor(
   const machine = isVirtual
     ? `${hypervisorAdvice} Otherwise use`
     : 'Move the service to a machine with x86-64-v3, or use'
-  const legacy = ` image ${images.legacy}${tooOld ? `, available since build ${firstLegacyBuild.label}: upgrade too` : ''}.`
+  const since = tooOld
+    ? ` It is available only in build ${firstLegacyBuild.label} and later, so also upgrade the service.`
+    : ''
+  const legacy = ` image ${images.legacy}.${since}`
   return {
     text: machine + legacy + runningIt(deployment, image, { tooOld }),
     commands: [...legacyImageCommands(deployment, image, { tooOld }), byHand('service/cpu-level')],

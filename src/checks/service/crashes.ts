@@ -1,4 +1,4 @@
-import { stolenLock, whetherItMigrates } from '../../domain/lock/stolen.ts'
+import { stolenLock, whetherItMigrates } from '../../domain/lock/steps.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
@@ -46,11 +46,12 @@ export const serviceCrashes = defineCheck({
     const told = await Promise.all(troubled.slice(0, mostTold).map(async (it) => findingFor(it, look)))
     const [first, ...others] = told.length > 0 ? told : [await findingFor({ ...unknownInstance, status }, look)]
     const rest = troubled.length - told.length
-    const more = rest > 0 ? `; ${rest} more ${rest === 1 ? 'is' : 'are'} affected` : ''
+    const more = rest > 0 ? `; ${rest} more ${rest === 1 ? 'instance is' : 'instances are'} affected` : ''
     const holder =
       stolen === null
         ? ''
-        : `; its last start released a change-log lock that ${stolen} held, and that migration may still be running`
+        : `; when the service last started, it released the change-log lock of ${stolen}, whose migration may ` +
+          'still be running'
     const said = health?.said ?? []
     const head: Finding = {
       message: `${first!.message}${more}${holder}`,
@@ -94,14 +95,15 @@ type Told = Finding & { ending: Ending | null; outOfMemory: boolean }
  */
 function letItEnd(holder: string, deployment: Deployment): Remedy {
   return {
-    text: 'Keep the service stopped until the other migration has ended. Only then start it.',
+    text: 'Keep the service stopped until the other migration has ended. Only then start the service.',
     commands: [
       whetherItMigrates(holder, deployment),
-      'testops-admin service start -d {deployment} --accept-risk running-migration   # once that migration has ended',
+      'testops-admin service start -d {deployment} --accept-risk running-migration   # once the other ' +
+        'migration has ended',
       '{logs}',
       'testops-admin explain lock-stolen',
     ],
-    risk: 'Two migrations at once can leave the database in a state that neither of them knows.',
+    risk: 'Two migrations at once can leave the database in an unknown state.',
   }
 }
 
@@ -150,9 +152,11 @@ function isTroubled(it: InstanceHealth, { instances }: ServiceHealth): boolean {
 }
 
 function calm({ state }: ServiceStatus, health: ServiceHealth | null): string {
-  if (state !== 'running') return 'it was stopped, and has not crashed'
+  if (state !== 'running') return 'the service was stopped; it did not crash'
   const restarts = (health?.instances ?? []).reduce((sum, it) => sum + it.restarts, 0)
-  return restarts === 0 ? 'it has not crashed' : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
+  return restarts === 0
+    ? 'the service has not crashed'
+    : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
 }
 
 async function findingFor(it: Troubled, { service, logs, environment }: Look): Promise<Told> {
@@ -205,7 +209,8 @@ function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubl
   const how =
     ended === null
       ? ''
-      : `it ${ended.exitCode === null ? 'ended' : `exited with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
+      : `it ${ended.exitCode === null ? 'ended' : `exited with ${ended.exitCode}`}` +
+        `${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
   const again = restarts === 0 ? '' : `restarted ${restarts === 1 ? 'once' : `${restarts} times`}`
   const state =
     waits !== null
@@ -222,22 +227,26 @@ function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubl
 function remedyFor(told: readonly Told[], again: Suggestion): Remedy {
   if (told.some(({ outOfMemory }) => outOfMemory)) {
     return {
-      text: 'Give it more memory. The limit of its container, unit or machine must be larger than the heap of its JVM.',
+      text:
+        'Give the service more memory. The limit of its container, unit or machine must be larger than the heap ' +
+        'of its JVM.',
       commands: ['{edit}', '{logs}', 'testops-admin explain service/crashes'],
     }
   }
   const reason = told.find(({ ending }) => ending?.reason)?.ending?.reason ?? null
   if (reason === null)
     return {
-      text: 'Find out why it ended, and fix that. Then start it, unless it restarts by itself.',
+      text:
+        'Find out why the service stopped, and fix the cause. Then start the service, unless it restarts by ' +
+        'itself.',
       commands: ['{logs}', again, '{status}'],
     }
   const { next, explain } = reason
   return {
     text:
       next === undefined
-        ? 'Start it again: the checks of its parts no longer find the cause.'
-        : 'Fix the cause, then start it, unless it restarts by itself.',
+        ? 'Start the service again: as far as the other checks show, the cause of the crash is gone.'
+        : 'Fix the cause. Then start the service, unless it restarts by itself.',
     commands: [
       ...(next === undefined ? [] : [next]),
       again,

@@ -4,8 +4,8 @@ import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { typedOn } from '../../core/host.ts'
 import type { ServiceImage } from '../../core/sources.ts'
-import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { images } from '../../knowledge/images.ts'
+import { compareBuilds, firstLegacyBuild, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
 import { byHand, editConfiguration } from '../../domain/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { legacyImageCommands, runningIt } from '../../domain/legacy-image.ts'
@@ -14,12 +14,16 @@ import { tolerant } from '../../domain/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 
 const correct = (deployment: Deployment): Remedy => ({
-  text: `Set the image's name (${images.standard} or ${images.legacy}), its tag and the declared version to what should run. If another image runs, restart the service.`,
+  text:
+    `Set the declared name (${images.standard} or ${images.legacy}), tag and build to those of the image that ` +
+    'should run. If the service now runs another image, restart the service.',
   commands: [traitsOf(deployment).isConfigured ? editConfiguration(deployment) : '{edit}', '{restart}'],
   risk: 'The service restarts.',
 })
 const proposeBuild = (deployment: Deployment, image: ServiceImage): Remedy => ({
-  text: `Use build ${firstLegacyBuild.label} or later with ${images.legacy}.${runningIt(deployment, image, { tooOld: true })}`,
+  text:
+    `Use build ${firstLegacyBuild.label} or later with ` +
+    `${images.legacy}.${runningIt(deployment, image, { tooOld: true })}`,
   commands: [...legacyImageCommands(deployment, image, { tooOld: true }), byHand('service/image')],
 })
 const revert = (deployment: Deployment, image: ServiceImage): Remedy => ({
@@ -43,7 +47,8 @@ export const serviceImage = defineCheck({
     if (name === images.legacy && build && !isAtLeast(build, firstLegacyBuild)) {
       return problem(
         'error',
-        `build ${build.label} has no image ${images.legacy}: the first that has one is ${firstLegacyBuild.label}`,
+        `build ${build.label} has no image ${images.legacy}: the first build with that image is ` +
+          `${firstLegacyBuild.label}`,
         image,
         proposeBuild(deployment, image),
       )
@@ -55,7 +60,7 @@ export const serviceImage = defineCheck({
         const names = verdicts.map(({ name: machine }) => machine).join(', ')
         return problem(
           'warning',
-          `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`,
+          `image ${images.legacy} is not needed: every machine supports x86-64-v3 (${names})`,
           image,
           revert(deployment, image),
           [...verdicts.flatMap((it) => [typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo'), `${it.name}: ${it.level}`])],
@@ -66,7 +71,7 @@ export const serviceImage = defineCheck({
     if (name !== null && name !== images.standard && name !== images.legacy)
       return {
         status: 'skipped',
-        reason: `cannot tell by the name of image ${name} whether it is ${images.standard} or ${images.legacy}`,
+        reason: `cannot tell from its name whether image ${name} is ${images.standard} or ${images.legacy}`,
       }
     return { status: 'ok', detail: describe(image) }
   },

@@ -1,15 +1,15 @@
+import type { SqlText } from '../../core/sql-text.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
 import type { DatabaseSource, LogRecord, LogsSource } from '../../core/sources.ts'
 import { durableConflicts } from '../../knowledge/log-signatures.ts'
 import { signatures } from '../../knowledge/signatures.ts'
 import type { SignatureId } from '../../knowledge/signatures.ts'
-import { grepLog, psql } from '../../domain/evidence.ts'
-import { firstLine, grouped, timesOf } from '../../core/format.ts'
+import { asFarAsRead, grepLog, psql } from '../../domain/evidence.ts'
+import { counted, firstLine, timesOf } from '../../core/format.ts'
 import { recentMs } from '../../domain/integrations/calls.ts'
 import { masked } from '../../domain/last-words.ts'
 import { logBytes, sinceStart } from '../../domain/service.ts'
-import { asFarAsRead } from '../../domain/unread-log.ts'
 import { had, tolerant } from '../../domain/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
@@ -36,7 +36,7 @@ const toldElsewhere: readonly SignatureId[] = [
 
 export const serviceLogErrors = defineCheck({
   id: 'service/log-errors',
-  title: 'service log shows no other known fault',
+  title: "service's log shows no other known fault",
   reads: ['logs'],
   wants: ['service', 'database'],
   async run({ logs, service, database: databases }): Promise<Outcome> {
@@ -62,7 +62,15 @@ export const serviceLogErrors = defineCheck({
     const database = had(databases)?.[0] ?? null
     const user = (database && (await tolerant(database.identity()))?.user) ?? null
     if (!first)
-      return asFarAsRead({ status: 'ok', detail: `none in ${grouped(records.length)} records of ${logs.target}` }, log)
+      return asFarAsRead(
+        {
+          status: 'ok',
+          detail:
+            `none of the faults that only this check looks for, in ${counted(records.length, 'record')} of ` +
+            logs.target,
+        },
+        log,
+      )
     return asFarAsRead(
       {
         status: 'problem',
@@ -71,8 +79,8 @@ export const serviceLogErrors = defineCheck({
         remedy: {
           text:
             told.length === 1
-              ? 'Read what it means, why it happens and what to do.'
-              : 'Read what each one means, why it happens and what to do.',
+              ? 'Read what this fault means, why it happens and what to do.'
+              : 'Read what each fault means, why it happens and what to do.',
           commands: [
             ...new Set([
               ...told.flatMap(({ signature }) => nextFor(signature, { database, user })),
@@ -88,8 +96,9 @@ export const serviceLogErrors = defineCheck({
 })
 
 /** Query for what is held in transactions, for how long, and who waits for whom. */
-const transactions =
-  'SELECT pid, usename, state, now() - xact_start AS open, pg_blocking_pids(pid) AS waits_for, left(query, 60) AS query FROM pg_stat_activity WHERE xact_start IS NOT NULL ORDER BY xact_start'
+const transactions: SqlText =
+  'SELECT pid, usename, state, now() - xact_start AS open, pg_blocking_pids(pid) AS waits_for, left(query, 60) ' +
+  'AS query FROM pg_stat_activity WHERE xact_start IS NOT NULL ORDER BY xact_start'
 
 /** Returns where to begin: with what held the connections, with the service's memory, or with the log. */
 function nextFor(

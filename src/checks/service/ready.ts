@@ -11,14 +11,16 @@ export const serviceReady = defineCheck({
   reads: ['service'],
   explains: apiFails,
   remedy: {
-    text: 'Read what its probe reports, then what its log says about that part. A service that is not ready gets no requests.',
+    text:
+      "Read what the service's probe reports, then look for the reason in the service's log. A service that is not " +
+      'ready gets no requests.',
     commands: ['{status}', '{logs}', 'testops-admin explain service/ready'],
   },
   async run({ service }): Promise<Outcome> {
     const { wanted, instances, said } = await service.health()
     if (wanted === null)
       return { status: 'skipped', reason: 'this platform does not check whether the service is ready' }
-    if (wanted === 0) return { status: 'skipped', reason: 'the service is meant to be stopped' }
+    if (wanted === 0) return { status: 'skipped', reason: 'the service is stopped on purpose' }
     const ready = instances.filter((it) => it.isReady === true)
     const waiting = instances.filter(isNotReady)
     const young = waiting.filter(isYoung)
@@ -46,7 +48,9 @@ export const serviceReady = defineCheck({
       severity: ready.length === 0 ? 'error' : 'warning',
       findings: [
         {
-          message: `the service runs but is not ready: ${ready.length} of ${wanted} ready; not ready: ${listed(since, 3)}`,
+          message:
+            `${counted(late.length, 'instance')} of the service ${late.length === 1 ? 'is' : 'are'} not ready: ` +
+            `${listed(since, 3)}; ready: ${ready.length} of ${wanted}`,
           evidence: evidenceOf({ wanted, instances, said }, service.commands.status),
         },
       ],
@@ -73,7 +77,8 @@ function evidenceOf({ instances, said }: ServiceHealth, command: string): string
     .slice(0, 5)
     .map(
       ({ name, isUp, isReady, restarts }) =>
-        `${name}: ${isUp ? 'runs' : 'does not run'}, ${isReady === true ? 'ready' : 'not ready'}, ${counted(restarts, 'restart')}`,
+        `${name}: ${isUp ? 'running' : 'not running'}, ${isReady === true ? 'ready' : 'not ready'}, ` +
+        `${counted(restarts, 'restart')}`,
     )
   return [command, ...states, ...said]
 }

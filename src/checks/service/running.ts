@@ -15,15 +15,16 @@ export const serviceRunning = defineCheck({
   explainsUnopened: false,
   unopened: ({ code }, deployment) => ({
     text: isConfiguration(code)
-      ? 'Correct what the message names in the configuration. Then check again.'
-      : 'The platform did not show the service, but it may be running. Check that `host` in the configuration names the right unit or commands, and that this user may use them.',
+      ? 'Correct the configuration entry that the message names. Then check again.'
+      : 'The state of the service could not be read. The service may be running. Check the unit or the commands ' +
+        'under `host` in the configuration, and whether your user has permission to use them.',
     commands: [
       ...(isConfiguration(code) ? [editConfiguration(deployment)] : ['{status}']),
       'testops-admin doctor -d {deployment} --only service/running',
     ],
   }),
   remedy: {
-    text: 'Start it. If it does not stay up, its log says why.',
+    text: 'Start the service. If it does not stay up, its log says why.',
     commands: ['testops-admin service start -d {deployment}', '{status}', '{logs}'],
   },
   async run({ service }) {
@@ -32,7 +33,8 @@ export const serviceRunning = defineCheck({
       const named = instances.map(({ name, startedAt }) => (startedAt ? `${name} since ${moment(startedAt)}` : name))
       const owners = ownedByOthers.map(
         (it) =>
-          `${it.name} owns ${listed(it.instances, 3)}: this program does not stop or start ${it.instances.length === 1 ? 'it' : 'them'}`,
+          `${it.name} owns ${listed(it.instances, 3)}, so testops-admin does not stop or start ` +
+          `${it.instances.length === 1 ? 'that instance' : 'those instances'}`,
       )
       return { status: 'ok', detail: [named.length > 0 ? listed(named) : detail, ...owners].join('; ') }
     }
@@ -49,7 +51,9 @@ export const serviceRunning = defineCheck({
 /** Returns the remedy for pods with another owner: what is scaled up would run beside those. */
 function throughOwner(owners: readonly InstanceOwner[]): Remedy {
   return {
-    text: `Find out why it ended. Then start it through the owner of its pods: ${owners.map(({ name }) => name).join(', ')}.`,
+    text:
+      'Find out why the service stopped. Then start it through the owner of its pods: ' +
+      `${owners.map(({ name }) => name).join(', ')}.`,
     commands: ['{status}', '{logs}', ...owners.flatMap(({ proof }) => proof)],
   }
 }

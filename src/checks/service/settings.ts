@@ -24,9 +24,11 @@ export const serviceSettings = defineCheck({
     })
     if (found instanceof AdminError) return { status: 'skipped', reason: found.message }
     const { declaredIn, shown, settings } = found
-    if (settings.length === 0) return { status: 'ok', detail: `it runs with the settings in ${declaredIn}` }
+    if (settings.length === 0) return { status: 'ok', detail: `the service runs with the settings in ${declaredIn}` }
     const names = settings.map(({ name }) => name)
-    const message = `${counted(settings.length, 'setting')} in ${declaredIn} ${settings.length === 1 ? 'differs' : 'differ'} from what the service runs with: ${listed(names)}`
+    const message =
+      `${counted(settings.length, 'setting')} in ${declaredIn} ${settings.length === 1 ? 'differs' : 'differ'} ` +
+      `from what the service runs with: ${listed(names)}`
     return {
       status: 'problem',
       severity: 'warning',
@@ -40,7 +42,10 @@ export const serviceSettings = defineCheck({
 function line({ name, declared, runs }: DriftingSetting): string {
   const isSecret = declared instanceof Secret || runs instanceof Secret
   if (isSecret)
-    return `${name}: ${declared === null ? 'no longer declared' : runs === null ? 'missing' : 'another value'} (a secret)`
+    return (
+      `${name}: ${declared === null ? 'no longer declared' : runs === null ? 'missing' : 'another value'} (a ` +
+      'secret)'
+    )
   return `${name}: declared ${inWords(declared)}, runs with ${inWords(runs)}`
 }
 
@@ -58,7 +63,9 @@ function remedyFor(deployment: Deployment, shown: Suggestion): Remedy {
     }
   }
   return {
-    text: 'If the declared settings are right, restart the service to apply them. If not, write back what it runs with.',
+    text:
+      'If the declared settings are right, restart the service to apply them. If not, declare the values that ' +
+      'the service runs with.',
     commands: ['testops-admin service restart -d {deployment}', byHand('service/settings')],
     risk: 'The service restarts.',
   }

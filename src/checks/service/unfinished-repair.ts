@@ -6,12 +6,12 @@ import type { Holder } from '../../core/lock.ts'
 import type { RunHistory, UnreadableRun } from '../../core/run.ts'
 import type { BrokerSource, DatabaseSource, RunsSource, ServiceSource } from '../../core/sources.ts'
 import { undoCommand } from '../../core/run-state.ts'
-import type { RunState } from '../../core/run-summary.ts'
+import type { RunState } from '../../core/run-state.ts'
+import { counted } from '../../core/format.ts'
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
 import type { ComparedSources } from '../../domain/foreign-run/comparison.ts'
 import { leftStanding, overIn } from '../../domain/foreign-run/standing.ts'
-import { journalQueuePrefix } from '../../knowledge/broker.ts'
-import { lockHolderIn } from '../../knowledge/operator-lock.ts'
+import { journalQueuePrefix, lockHolderIn } from '../../knowledge/broker.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { rabbitmqctl } from '../../domain/evidence.ts'
 import { had, tolerant } from '../../domain/wanted.ts'
@@ -39,7 +39,7 @@ export const serviceUnfinishedRepair = defineCheck({
     if (!first)
       return {
         status: 'ok',
-        detail: all.length === 0 ? 'no repair on record' : `${all.length} on record, all finished`,
+        detail: all.length === 0 ? 'no repair on record' : `${counted(all.length, 'repair')} on record, all finished`,
       }
     const operator = await atWork({ runs, broker: had(broker), databases: had(database), service: had(service) })
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
@@ -82,14 +82,15 @@ function there(run: string, broker: BrokerSource): Finding {
 
 function odd({ run, why }: Strange, broker: BrokerSource): Finding {
   return {
-    message: `the broker holds a record \`${run}\` that fits no repair of this deployment: ${why}`,
+    message:
+      `the saved record of run \`${run}\` in the broker does not belong to any repair of this deployment: ` + why,
     evidence: [queueListed(broker, run)],
   }
 }
 
 function blank(run: string, broker: BrokerSource): Finding {
   return {
-    message: `run ${run} from another machine stopped before it changed anything: its record is empty`,
+    message: `run ${run} from another machine stopped before it changed anything: its saved record is empty`,
     evidence: [queueListed(broker, run)],
   }
 }
@@ -185,7 +186,8 @@ async function atWork({ runs, broker, databases, service }: LockPlaces): Promise
   const onPlatform = async (): Promise<Holder | null> => (service?.operator ? tolerant(service.operator()) : null)
   const holder = (await runs.operator()) ?? (await inDatabase()) ?? (await inBroker()) ?? (await onPlatform())
   if (holder === null) return null
-  return `a repair is under way: ${holder.who ?? 'an operator'} runs ${holder.what ?? 'one'}${holder.since ? ` since ${holder.since.toISOString()}` : ''}`
+  const [verb, since] = holder.since ? ['has been running', ` since ${holder.since.toISOString()}`] : ['is running', '']
+  return `a repair is under way: ${holder.who ?? 'an operator'} ${verb} ${holder.what ?? 'it'}${since}`
 }
 
 /** Returns the remedy for the worst finding; there is at least one. */
@@ -206,14 +208,16 @@ function remedyFor({
   if (own !== undefined) {
     return {
       text: own.onlyCloses
-        ? 'Resume it. What it did cannot be undone.'
-        : 'Resume it, or undo it. Both continue where it stopped.',
+        ? 'Resume the repair to complete it. Its changes cannot be undone: `undo` only closes the run.'
+        : 'Resume the repair from where it stopped, or undo what it has done.',
       commands: [command`testops-admin resume ${own.run} -d {deployment}`, undoCommand(own)],
     }
   }
   if (elsewhere !== undefined) {
     return {
-      text: 'Ask the operator who started it to resume it. If they cannot, read its plan here and adopt it.',
+      text:
+        'Ask the operator who started the run to resume it. If they cannot, read the plan of the run, then adopt ' +
+        'the run on this machine.',
       commands: [
         command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`,
         'testops-admin history -d {deployment}',
@@ -222,23 +226,33 @@ function remedyFor({
   }
   const run = strange?.run ?? empty!
   if (left !== undefined) {
-    const what = strange === undefined ? 'That record is empty' : 'This program did not write that record'
+    const what =
+      strange === undefined
+        ? `The saved record of run ${run} is empty`
+        : `The record \`${run}\` does not belong to any repair of this deployment`
     return {
-      text: `${what}, but ${left}. Find out who wrote it. Remove it only if no repair left things like this.`,
+      text:
+        `${what}, but ${left}. Find out who wrote the record. ` +
+        'Remove the record only if you are sure that no repair is unfinished.',
       commands: [
         command`testops-admin discard ${run} -d {deployment} --dry-run`,
-        command`testops-admin discard ${run} -d {deployment} --accept-risk unfinished-run   # only when you are sure`,
+        command`testops-admin discard ${run} -d {deployment} --accept-risk unfinished-run   # only if no
+          repair is unfinished`,
       ],
     }
   }
   if (strange !== undefined) {
     return {
-      text: 'This program did not write that record. Find out who did. This shows it, saves it here, and removes it.',
+      text:
+        `The record \`${run}\` does not belong to any repair of this deployment. Find out who wrote it. The command ` +
+        'shows the record, saves it on this machine, and removes it from the deployment.',
       commands: [command`testops-admin discard ${run} -d {deployment}`],
     }
   }
   return {
-    text: 'There is nothing to resume or undo. This removes the empty record.',
+    text:
+      `The saved record of run ${run} is empty, so there is nothing to resume or undo. The command removes the ` +
+      'record from the deployment.',
     commands: [command`testops-admin discard ${run} -d {deployment}`],
   }
 }

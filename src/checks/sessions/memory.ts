@@ -22,7 +22,9 @@ export const sessionsMemory = defineCheck({
       policy === 'noeviction'
         ? 'new sessions are refused'
         : `Redis evicts sessions (${grouped(evictedKeys)} keys so far), which signs users out`
-    const message = `Redis at ${sessions.target} is ${isFull ? 'full' : 'nearly full'}: ${figures}; ${isFull ? effect : `when it is full, ${effect}`}`
+    const message =
+      `Redis at ${sessions.target} is ${isFull ? 'full' : 'nearly full'}: ${figures}; ` +
+      `${isFull ? effect : `when it is full, ${effect}`}`
     const evidence = [
       command`${nested(sessions.client)} INFO memory`,
       `used_memory:${usedBytes} maxmemory:${maxBytes} maxmemory_policy:${policy}`,
@@ -34,13 +36,15 @@ export const sessionsMemory = defineCheck({
       severity: isFull ? 'error' : 'warning',
       findings: [{ message, evidence }],
       remedy: {
-        text: 'Give Redis more memory, or remove stale sessions. This limit lasts until its next start, so write it into its configuration too.',
+        text:
+          'Give Redis more memory, or remove stale sessions. `CONFIG SET` lasts only until Redis restarts, so ' +
+          'write the limit into the configuration of Redis too.',
         commands: [
           command`${nested(sessions.client)} CONFIG SET maxmemory ${maxBytes * 2}`,
           'testops-admin flush-sessions --stale -d {deployment}',
           byHand('sessions/clock'),
         ],
-        risk: 'The users of removed sessions are signed out.',
+        risk: 'Users whose sessions are removed are signed out.',
       },
     }
   },

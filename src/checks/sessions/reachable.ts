@@ -15,11 +15,18 @@ export const sessionsReachable = defineCheck({
   unopened: unopened('sessions/reachable', {
     ...server('Redis', { unit: 'redis*', service: 'redis-server' }, kept),
     secret: 'sessions',
-    tls: { scheme: 'its address (redis:// is plain, rediss:// encrypted)', key: 'sessions: {ca: FILE}' },
+    tls: {
+      scheme: "the session store's address (rediss:// is encrypted, redis:// is not)",
+      key: 'sessions: {ca: FILE}',
+    },
     said: {
-      UNAUTHENTICATED: `Correct the user or the password (${kept}).`,
-      UNAVAILABLE: `Correct the database number or the master's name (${kept}). If the message names a command that was renamed or disabled, enable it again.`,
-      FORBIDDEN: `Give this user the named permission in Redis's ACL, or configure another user (${kept}). Protected mode ends once Redis has a password.`,
+      UNAUTHENTICATED: `Correct the user name or the password (${kept}).`,
+      UNAVAILABLE:
+        `Correct the database number or the master's name (${kept}). If the message names a command that was ` +
+        'renamed or disabled, enable it again.',
+      FORBIDDEN:
+        'In the ACL of Redis, give this user the permission that the message names, or configure another user ' +
+        `(${kept}). If Redis is in protected mode, set a password in Redis.`,
     },
   }),
   remedy: {
@@ -37,13 +44,16 @@ export const sessionsReachable = defineCheck({
       }
     }
     if (role === 'slave') {
-      const message = `Redis ${version} at ${sessions.target} is a replica: it takes no writes, so no session can be stored there`
+      const message =
+        `Redis ${version} at ${sessions.target} is a replica: ` + 'it accepts no writes, so it cannot store sessions'
       return {
         status: 'problem',
         severity: 'error',
         findings: [{ message, evidence: [command`${nested(sessions.client)} INFO replication`, `role:${role}`] }],
         remedy: {
-          text: `Use the address of its master (${kept}), or, if that is lost, make this one the master. The old master must follow it when it is back.`,
+          text:
+            `Use the address of the master (${kept}). If the master is lost, make this replica the master. When ` +
+            'the old master is back, it must become a replica of the new one.',
           commands: [
             command`${nested(sessions.client)} INFO replication   # master_host`,
             'testops-admin doctor -d {deployment} --only sessions/reachable',

@@ -23,7 +23,7 @@ export interface Day {
 export async function lastDay(log: AccessLogSource): Promise<Day | { reason: string }> {
   const { requests, unread, complete } = await log.recent({ maxBytes: accessLogBytes })
   if (requests.length === 0) {
-    const reason = unread > 0 ? 'holds no readable line (readable formats: common, combined, JSON)' : 'holds no request'
+    const reason = unread > 0 ? 'has no line in a known format (common, combined or JSON)' : 'has no requests'
     return { reason: `${log.target} ${reason}` }
   }
   const now = Date.now()
@@ -31,7 +31,9 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
   const reach = reachOf(requests, complete, now)
   if (recent.length > 0) return { all: requests, requests: recent, span: reach, where: `${log.target} (${reach})` }
   return {
-    reason: `${log.target} holds no request of the last 24 h: its newest is from ${moment(requests.at(-1)!.at!)}`,
+    reason:
+      `${log.target} has no requests from the last 24 h: the newest request is from ` +
+      `${moment(requests.at(-1)!.at!)}`,
   }
 }
 
@@ -42,9 +44,12 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
 function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: number): string {
   const newest = `its newest ${bytes(accessLogBytes)}`
   const first = requests.find(({ at }) => at !== null)?.at?.getTime()
-  if (first === undefined) return `${complete ? 'all of it' : newest}, without readable times`
+  if (first === undefined) return `${complete ? 'the whole log' : newest}, which has no readable times`
   if (first <= now - recentMs) return 'the last 24 h'
-  return `the last ${span(Math.max(1, Math.floor((now - first) / minuteMs)) * minuteMs)}, ${complete ? 'the whole log' : newest}`
+  return (
+    `the last ${span(Math.max(1, Math.floor((now - first) / minuteMs)) * minuteMs)}, ` +
+    `${complete ? 'the whole log' : newest}`
+  )
 }
 
 /**

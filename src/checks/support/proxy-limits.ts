@@ -45,7 +45,9 @@ function findingsOn({
       ? [
           {
             finding: {
-              message: `${name} only lets requests of up to ${bytes(maxBodyBytes)} through: a result file may have ${bytes(limits.resultFileBytes)}, and an attachment more`,
+              message:
+                `${name} rejects requests above ${bytes(maxBodyBytes)}, but a result file may be up to ` +
+                `${bytes(limits.resultFileBytes)}, and an attachment may be larger`,
               evidence,
             },
             change: change.maxBody,
@@ -56,7 +58,9 @@ function findingsOn({
       ? [
           {
             finding: {
-              message: `${name} only waits ${span(readTimeoutMs)} for an answer; proxies usually wait ${span(limits.proxyReadTimeoutMs)}`,
+              message:
+                `${name} waits only ${span(readTimeoutMs)} for an answer; proxies usually wait ` +
+                `${span(limits.proxyReadTimeoutMs)}`,
               evidence,
             },
             change: change.readTimeout,
@@ -69,7 +73,8 @@ function findingsOn({
 function inWords({ name, maxBodyBytes, readTimeoutMs }: ProxySettings): string {
   const size =
     maxBodyBytes === null
-      ? "sets no size limit for requests, so its controller's settings apply (ingress-nginx: `proxy-body-size` in its ConfigMap, 1 MB unless set)"
+      ? "sets no size limit for requests, so its controller's settings apply (ingress-nginx: `proxy-body-size` " +
+        'in its ConfigMap, 1 MB unless set)'
       : maxBodyBytes === Number.POSITIVE_INFINITY
         ? 'lets requests of any size through'
         : `lets requests of up to ${bytes(maxBodyBytes)} through`

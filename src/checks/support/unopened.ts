@@ -64,10 +64,11 @@ function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
   return { ...step, text: `${step.text} ${loginOnly}` }
 }
 
-const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.'
+const fullDisk = "Free space on the server's data disk, or enlarge the disk. Never delete data files by hand."
 
 const loginOnly =
-  'The refused login is from the configuration. The service may use another, so no other problem is blamed on this.'
+  'The refused login is the one in the configuration of testops-admin. The service may use another login, so ' +
+  'this refusal may not explain other problems.'
 
 /** Returns what to do about something that stands between this machine and the part. */
 function stepAround(
@@ -77,7 +78,8 @@ function stepAround(
 ): Step {
   const { host, port } = obstacle
   const at = addressOf(obstacle)
-  const openssl = command`openssl s_client ${nested(tls.starttls ? command`-starttls ${tls.starttls} ` : '')}-connect ${at} </dev/null`
+  const openssl = command`openssl s_client ${nested(tls.starttls ? command`-starttls ${tls.starttls} ` : '')}-connect
+    ${at} </dev/null`
   switch (obstacle.kind) {
     case 'refused':
       return refused({ host, port }, deployment)
@@ -93,23 +95,31 @@ function stepAround(
       }
     case 'tls':
       return {
-        text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), renew the certificate, or correct ${tls.scheme}.`,
+        text:
+          `Make testops-admin and the server agree on TLS: set the certificate authority (\`${tls.key}\` in the ` +
+          `configuration), renew the server's certificate, or correct ${tls.scheme}.`,
         commands: [openssl],
       }
     case 'client-certificate':
       return {
-        text: 'It wants a client certificate, and this program has none. Let this program in without one.',
+        text:
+          'The server wants a client certificate, and testops-admin has none. Configure the server so that ' +
+          'testops-admin can connect without a client certificate.',
         commands: [openssl],
       }
     case 'misnamed':
       return {
-        text: `Use a name from its certificate in the address (${kept}), or get a certificate for ${host}.`,
+        text:
+          `Use a name from the server's certificate in the address (${kept}), or get the server a certificate ` +
+          `for ${host}.`,
         commands: [command`${nested(openssl)} | openssl x509 -noout -subject -ext subjectAltName`],
       }
     case 'proxy':
       return {
-        text: `Correct the proxy ${at} in the environment of this command, or name the hosts to reach without it in NO_PROXY.`,
-        commands: ['env | cut -d= -f1 | grep -i proxy   # the variables that name it'],
+        text:
+          `Correct the proxy ${at} in the environment variables of this command. Or list the hosts that need no ` +
+          `proxy in \`NO_PROXY\`.`,
+        commands: ['env | cut -d= -f1 | grep -i proxy   # lists the variables that set a proxy'],
       }
   }
 }
@@ -130,23 +140,30 @@ function stepForCode(
       return unwell
     case 'TIMED_OUT':
       return {
-        text: 'It timed out. Check whether its machine is up and not overloaded, and whether a firewall lets this machine through. If it accepts connections and is silent, it may be another program, or only one side may use TLS.',
+        text:
+          'The server timed out. Check that its machine is up and not overloaded, and that no firewall blocks ' +
+          'connections from this machine. If the server accepts connections but stays silent, another program ' +
+          'may be listening on its address, or only one side may be using TLS.',
         flags: ' --timeout 30',
         commands: suggestions,
       }
     case 'EXHAUSTED':
       return {
-        text: 'It runs, but accepts no more connections. End those that nobody needs, or allow more.',
+        text:
+          'The server is running, but accepts no more connections. End connections that nobody needs, or allow ' +
+          'more.',
         commands: suggestions,
       }
     case 'UNEXPECTED_ANSWER':
       return {
-        text: `If something else answers there, correct the address (${kept}). If not, read its log.`,
+        text: `If the address leads to another program, correct the address (${kept}). If not, read the server's log.`,
         commands: [editConfiguration(deployment)],
       }
     default:
       return {
-        text: "Correct what the message names, in the configuration or in the service's settings. Then check again.",
+        text:
+          'Correct the entry that the message names, in the configuration or in ' +
+          "the service's settings. Then check again.",
         commands: [editConfiguration(deployment)],
       }
   }
@@ -164,19 +181,23 @@ export function server(
   return {
     kept,
     refused: ({ host, port }, deployment) => ({
-      text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
+      text:
+        `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). If the service does not ` +
+        'reconnect by itself, restart the service.',
       // systemd knows nothing about a server in a container
       commands: [
         ...(traitsOf(deployment).sharesMachine
           ? [command`sudo systemctl start ${service}`, command`systemctl status ${unit}`]
           : [listenersOn(port)]
         ).map((command) => typedOn(host, command)),
-        ...(unbootable === undefined ? [] : [command`${nested(unbootable)}   # where it will not start`]),
+        ...(unbootable === undefined ? [] : [command`${nested(unbootable)}   # if it does not start`]),
       ],
       afterwards: ['{restart}'],
     }),
     unwell: {
-      text: `${name} is there, but does not serve: it is starting, stopping or failing. If it is starting, wait. If not, its log says why.`,
+      text:
+        `${name} is running, but is not ready: it is starting, stopping or failing. If it is starting, wait. If not, ` +
+        'its log says why.',
       flags: ' --wait',
     },
   }
@@ -196,5 +217,5 @@ function addressOf({ host, port }: Endpoint): string {
  * one.
  */
 export function keptIn(key: string, setting: string): string {
-  return `\`${key}\` in the configuration, else ${setting.replace(/_[A-Z]+$/, '_…')} in {settings}`
+  return `\`${key}\` in the configuration or, if that is not set, ${setting.replace(/_[A-Z]+$/, '_…')} in {settings}`
 }

@@ -28,7 +28,7 @@ const hangsAfterMs = 3_600_000
 const mostNamed = 5
 
 const migrate = 'testops-admin migrate-trees -d {deployment} --all-projects'
-const byEye = `if a tree looks wrong: ${migrate}`
+const byEye = `if a tree looks wrong, run \`${migrate}\``
 
 export const treesMigrated = defineCheck({
   id: 'trees/migrated',
@@ -41,19 +41,21 @@ export const treesMigrated = defineCheck({
     if (!build)
       return {
         status: 'skipped',
-        reason: `the build is unknown; versions ${treeMigration.first} to ${treeMigration.last} move their trees`,
+        reason: `the build is unknown, and only versions ${treeMigration.first} to ${treeMigration.last} migrate trees`,
       }
     if (!migratesTrees(build)) {
       return {
         status: 'skipped',
-        reason: `build ${build.label} moves no trees: versions ${treeMigration.first} to ${treeMigration.last} do`,
+        reason:
+          `build ${build.label} does not migrate trees: only versions ${treeMigration.first} to ` +
+          `${treeMigration.last} do`,
       }
     }
     const seen = await seenJobs(api).catch(notShown)
     if (seen instanceof AdminError) return { status: 'skipped', reason: `${seen.message}; ${byEye}` }
     if (seen === null) return { status: 'skipped', reason: `the service does not list its migration jobs; ${byEye}` }
     const latest = latestOfEach(seen.jobs)
-    if (latest.length === 0) return { status: 'skipped', reason: `the service lists no migration job; ${byEye}` }
+    if (latest.length === 0) return { status: 'skipped', reason: `the service lists no migration jobs; ${byEye}` }
     const clock = await tolerant(api.clock())
     const now = Date.now() + (clock?.offsetMs ?? 0)
     const hanging = latest.filter((job) => job.status === workingState && idleMs(job, now) > hangsAfterMs)
@@ -71,11 +73,11 @@ export const treesMigrated = defineCheck({
         remedy: remedyFor(words, hasFailedAgain(seen.jobs)),
       }
     }
-    const told = `${seen.cut === null ? '' : 'among others, '}${statesOf(latest)}`
+    const told = `${statesOf(latest)}${seen.cut === null ? '' : ' (not all jobs were read)'}`
     if (!latest.some(({ status }) => status === doneState || status === workingState))
       return {
         status: 'skipped',
-        reason: `the service shows ${told}; cannot tell whether trees are migrated; ${byEye}`,
+        reason: `the service lists ${told}. This does not show whether the trees are migrated; ${byEye}`,
       }
     return { status: 'ok', detail: `${told}; the newest: ${describe(latest[0]!)}` }
   },
@@ -103,10 +105,12 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
     own(
       {
         FAILED: many ? 'have failed' : 'has failed',
-        [workingState]: `${many ? 'are' : 'is'} unfinished and ${many ? 'have' : 'has'} not moved for ${many ? 'up to ' : ''}${span(Math.max(...jobs.map((job) => idleMs(job, now))))}`,
+        [workingState]:
+          `${many ? 'are' : 'is'} unfinished, without progress for ` +
+          `${many ? 'up to ' : ''}${span(Math.max(...jobs.map((job) => idleMs(job, now))))}`,
       },
       status,
-    ) ?? `${many ? 'were' : 'was'} ${own(undoneStates, status)}, and not repeated since`
+    ) ?? `${many ? 'were' : 'was'} ${own(undoneStates, status)} and did not run again`
   return {
     message: `${least}${counted(jobs.length, 'migration job')} ${became}: ${listed(jobs.map(nameOf), mostNamed, '; ')}`,
     evidence: [
@@ -115,7 +119,8 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
       ...(jobs.length > mostNamed ? [`and ${grouped(jobs.length - mostNamed)} more`] : []),
       ...(cut?.includes(doneState) === true
         ? [
-            `only the newest ${grouped(mostDone)} ${doneState} jobs were read: cannot tell whether older jobs were repeated`,
+            `only the newest ${grouped(mostDone)} ${doneState} jobs were read: one that was not read may already ` +
+              'have repeated one of the jobs above successfully',
           ]
         : []),
     ],
@@ -141,11 +146,13 @@ function remedyFor(words: Suggestion | null, isRepeated: boolean): Remedy {
       : command`testops-admin migrate-trees -d {deployment} ${nested(words)} --wait`
   if (isRepeated)
     return {
-      text: `This has failed more than once. Find out why in the service's log, fix that, then let the service rebuild ${trees}.`,
+      text:
+        "A migration failed more than once. Find the cause in the service's log and fix it. Then let the service " +
+        `rebuild ${trees}.`,
       commands: ['{logs}', rebuild, byHand('trees/migrated')],
     }
   return {
-    text: `Let the service rebuild ${trees}. If that fails again, its log says why.`,
+    text: `Let the service rebuild ${trees}. If the rebuild fails again, the service's log says why.`,
     commands: [rebuild, '{logs}', byHand('trees/migrated')],
   }
 }

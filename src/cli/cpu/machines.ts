@@ -4,10 +4,9 @@ import type { MachineVerdict } from '../../domain/processors.ts'
 import type { Machine } from '../../core/sources.ts'
 import type { CpuDocument, JudgedMachine } from '../../output/cpu.ts'
 import { telling } from '../chosen-deployment.ts'
-import { interruptible, withInterrupts } from '../interrupt.ts'
+import { defaultTimeoutSeconds, interruptible, withInterrupts } from '../interrupt.ts'
 import { readInput } from '../../runtime/read-input.ts'
 import { isReadOnly } from '../repair/read-only.ts'
-import { defaultTimeoutSeconds } from '../time-out.ts'
 
 export interface CpuFlags {
   deployment?: string | undefined
@@ -47,7 +46,10 @@ async function meant(
   if (files.length > 0) {
     const texts = await Promise.all(
       files.map(async (path) =>
-        readInput(path, { mostBytes, next: ['cat /proc/cpuinfo > FILE   # on the machine in question'] }),
+        readInput(path, {
+          mostBytes,
+          next: ['cat /proc/cpuinfo > FILE   # run this on the machine that you want to check'],
+        }),
       ),
     )
     const names = namesOf(files)

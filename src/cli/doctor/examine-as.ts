@@ -1,21 +1,65 @@
-import type { Check } from '../../core/check.ts'
+import type { Check, DoctorReport } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import type { DoctorReport } from '../../core/report.ts'
-import { exitCodeOf } from '../../engine/report.ts'
 import type { FailOn } from '../../engine/report.ts'
+import { exitCodeOf } from '../../engine/report.ts'
+import { summary, tell } from '../../output/doctor/verdict.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
-import { interruptible, withInterrupts } from '../interrupt.ts'
+import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, pause, withInterrupts } from '../interrupt.ts'
 import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
-import { liveList } from './live.ts'
-import { printRound, reportText } from './print.ts'
-import type { Format } from './print.ts'
-import { diagnosis } from './session.ts'
-import type { Diagnosis } from './session.ts'
-import { waitUntilHealthy } from './wait.ts'
-import { watch } from './watch.ts'
-import { defaultTimeoutSeconds } from '../time-out.ts'
 import { print, tellLine } from '../write.ts'
+import { liveList, printRound, reportText } from './print.ts'
+import type { Format } from './print.ts'
+import type { Diagnosis } from './session.ts'
+import { diagnosis } from './session.ts'
+
+interface WatchOptions {
+  intervalMs: number
+  signal: AbortSignal
+  show: (report: DoctorReport, before: DoctorReport | null) => void
+}
+
+/** Examines repeatedly until interrupted; returns the last report. Throws if there is no report yet. */
+export async function watch(diagnosis: Diagnosis, { intervalMs, signal, show }: WatchOptions): Promise<DoctorReport> {
+  let before: DoctorReport | null = null
+  for (;;) {
+    let report: DoctorReport
+    try {
+      report = await diagnosis.examine()
+    } catch (error) {
+      if (signal.aborted && before) return before
+      throw error
+    }
+    show(report, before)
+    before = report
+    if (!(await pause(intervalMs, signal))) return report
+  }
+}
+
+interface WaitOptions {
+  /** Milliseconds to keep trying */
+  forMs: number
+  intervalMs: number
+  isHealthy: (report: DoctorReport) => boolean
+  progress: (message: string) => void
+  signal: AbortSignal
+}
+
+/** Examines until the deployment is healthy, the time is up or `signal` aborts; returns the last report. */
+export async function waitUntilHealthy(diagnosis: Diagnosis, options: WaitOptions): Promise<DoctorReport> {
+  const { forMs, intervalMs, isHealthy, progress, signal } = options
+  const end = performance.now() + forMs
+  for (;;) {
+    const report = await diagnosis.examine()
+    const left = end - performance.now()
+    if (isHealthy(report) || left <= 0) return report
+    const wait = Math.min(intervalMs, left)
+    progress(
+      `${summary(tell(report))} Trying again in ${Math.ceil(wait / 1000)} s; giving up in ${Math.ceil(left / 1000)} s.`,
+    )
+    if (!(await pause(wait, signal))) return report
+  }
+}
 
 /** The flags of `doctor` that say how to examine and how to print the report. */
 export interface DoctorFlags {
@@ -34,18 +78,12 @@ export interface DoctorFlags {
 }
 
 /** The streams to print on: those of `process`, except in tests. */
-export interface Streams {
+interface Streams {
   stdout: Stream
   stderr: Stream
 }
 
 type Stream = Pick<NodeJS.WritableStream, 'write' | 'once'> & { isTTY?: boolean; columns?: number; rows?: number }
-
-/**
- * Milliseconds that a check's deadline exceeds its adapter's time-out, so that the adapter's more telling error comes
- * first
- */
-const deadlineSlackMs = 1000
 
 /** Examines once, until healthy, or repeatedly; prints; returns the exit code. Throws USAGE for a watch with JSON. */
 export async function examineAs(
@@ -56,10 +94,11 @@ export async function examineAs(
   const { stdout, stderr } = streams
   const format: Format = flags.json ? 'json' : flags.format
   if (flags.watch && format === 'json') {
-    throw new AdminError('USAGE', '--watch prints many reports, but --json is one document', [
-      'testops-admin doctor --watch',
-      'testops-admin doctor --json',
-    ])
+    throw new AdminError(
+      'USAGE',
+      '--watch and --json cannot be combined: --watch prints many reports, --json prints one document',
+      ['testops-admin doctor --watch', 'testops-admin doctor --json'],
+    )
   }
   // with a relay, an interrupt waits until what was made for it is removed
   const run = flags.watch || flags.relay === true ? withInterrupts : interruptible
@@ -102,6 +141,19 @@ async function open(
       }),
     deadlineMs: timeoutMs + deadlineSlackMs,
     signal,
+  })
+}
+
+/** Examines once, and closes everything. Throws as `Diagnosis.examine`. */
+export async function examinedOnce(flags: DoctorFlags, checks: readonly Check[]): Promise<DoctorReport> {
+  const run = flags.relay === true ? withInterrupts : interruptible
+  return run(async (signal) => {
+    const examined = await open(flags, checks, signal)
+    try {
+      return await once(examined, checks, flags.json ? 'json' : flags.format, process)
+    } finally {
+      await examined.close()
+    }
   })
 }
 

@@ -1,13 +1,10 @@
-import type { DoctorReport } from '../../core/report.ts'
-import { doctorChanges } from '../../output/doctor/changes.ts'
-import { fitted } from '../../output/doctor/fitted.ts'
-import { doctorShort } from '../../output/doctor/short.ts'
-import { doctorTable } from '../../output/doctor/table.ts'
-import type { DoctorView } from '../../output/doctor/view.ts'
-import type { Screen } from '../../output/screen.ts'
-import { jsonText } from '../json.ts'
+import type { CheckReport, DoctorReport } from '../../core/check.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
-import { cursor, draw, print } from '../write.ts'
+import { doctorChanges, doctorShort, doctorTable, fitted, shortLine } from '../../output/doctor/table.ts'
+import type { DoctorView } from '../../output/doctor/table.ts'
+import type { Screen } from '../../output/paint.ts'
+import { clip, countOf } from '../../output/text.ts'
+import { cursor, draw, jsonText, print } from '../write.ts'
 import type { Printer } from '../write.ts'
 
 export const formats = ['table', 'short', 'json'] as const
@@ -39,6 +36,47 @@ export function printRound(
   draw(
     stream,
     cursor.home,
-    `${fitted(text, { rows: rows - footRows, columns })}\nRepeats every ${to.intervalMs / 1000} s; Ctrl-C stops it.\n`,
+    `${fitted(text, { rows: rows - footRows, columns })}\nRepeats every ${to.intervalMs / 1000} s. Press ` +
+      `Ctrl-C to stop.\n`,
   )
+}
+
+/** A list on a terminal that shows results as they come, until the report replaces it. */
+interface LiveList {
+  add(report: CheckReport): void
+  clear(): void
+}
+
+interface Terminal extends Printer {
+  rows?: number
+}
+
+/** Makes a list; `ids` are those of all checks that will be added. Writes nothing before the first result. */
+export function liveList(terminal: Terminal, screen: Screen, ids: readonly string[]): LiveList {
+  const idWidth = Math.max(...ids.map((id) => id.length))
+  // colours are left out: a line is cut to one row of the terminal, and a cut colour would run on
+  const plain = { ...screen, colour: false }
+  const room = Math.max(2, (terminal.rows ?? 24) - 2)
+  const waiting = new Set(ids)
+  let lines = 0
+  let begun = false
+  return {
+    add(report) {
+      waiting.delete(report.id)
+      const result = lines < room - 1 ? `${clip(shortLine(report, idWidth, plain), screen.columns - 1)}\n` : ''
+      if (result) lines += 1
+      const rest =
+        waiting.size === 0
+          ? ''
+          : clip(`… ${countOf(waiting.size, 'check')} running: ${[...waiting].join(', ')}`, screen.columns - 1)
+      draw(terminal, cursor.emptyLine, `${result}${rest}`)
+      begun = true
+    },
+    clear() {
+      if (!begun) return
+      draw(terminal, cursor.back(lines), '')
+      lines = 0
+      begun = false
+    },
+  }
 }

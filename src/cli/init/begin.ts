@@ -1,7 +1,8 @@
 import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { command } from '../../core/shell-command.ts'
-import type { Draft, Environment, ProbedPart } from '../../runtime/index.ts'
+import type { Environment } from '../../runtime/index.ts'
+import type { Draft, ProbedPart } from '../../runtime/init/index.ts'
 import { fieldOf, merged, namesPlace, platformIn, valueAt } from './flags.ts'
 import type { InitFlags } from './flags.ts'
 import type { Interview } from './interview.ts'
@@ -102,7 +103,8 @@ async function candidates(
   unseen: readonly string[]
   next: AdminError['suggestions']
 }> {
-  const { discover, draftOf, findProcesses } = await import('../../runtime/index.ts')
+  const { discover } = await import('../../runtime/index.ts')
+  const { draftOf, findProcesses } = await import('../../runtime/init/index.ts')
   const discovery = await discover({ environment, workingDirectory, signal })
   const fits = (on: PlatformName): boolean => platform === undefined || platform === on
   const known = discovery.found.map(

@@ -1,14 +1,15 @@
 import { Flags } from '@oclif/core'
 import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Draft, DraftValue, Environment, Path } from '../../runtime/index.ts'
+import type { Environment } from '../../runtime/index.ts'
+import type { Draft, DraftValue, Path } from '../../runtime/init/index.ts'
 
 const secretHelp = 'env:NAME|file:PATH'
 
 export const initFlags = {
   platform: Flags.option({
     options: ['kubernetes', 'compose', 'host'] as const,
-    summary: 'Say where the service runs; found if left out',
+    summary: 'Choose the platform of the service; by default, `init` finds it',
   })(),
   name: Flags.string({ summary: 'Name the deployment in the configuration', helpValue: 'NAME' }),
   output: Flags.string({ summary: 'Write the configuration here', helpValue: 'FILE', default: 'testops-admin.yaml' }),
@@ -19,9 +20,9 @@ export const initFlags = {
     summary: 'Start the service with this command, if there is no unit',
     helpValue: 'COMMAND',
   }),
-  'stop-command': Flags.string({ summary: 'Stop it with this command', helpValue: 'COMMAND' }),
+  'stop-command': Flags.string({ summary: 'Stop the service with this command', helpValue: 'COMMAND' }),
   'status-command': Flags.string({
-    summary: 'Check it with this command: exit 0 if it runs, 3 if not',
+    summary: 'Check the service with this command, which exits with 0 if the service is running and with 3 if not',
     helpValue: 'COMMAND',
   }),
   'environment-file': Flags.string({ summary: "Read the service's settings from this file", helpValue: 'FILE' }),
@@ -33,11 +34,14 @@ export const initFlags = {
   namespace: Flags.string({ summary: 'Use this namespace', helpValue: 'NAME' }),
   release: Flags.string({ summary: 'Use this Helm release', helpValue: 'NAME' }),
   'database-url': Flags.string({ summary: "Set the database's address, without a password", helpValue: 'URL' }),
-  'database-password': Flags.string({ summary: 'Say where its password is kept', helpValue: secretHelp }),
+  'database-password': Flags.string({ summary: "Say where the database's password is kept", helpValue: secretHelp }),
   'broker-url': Flags.string({ summary: "Set the broker's address, without a password", helpValue: 'URL' }),
-  'broker-password': Flags.string({ summary: 'Say where its password is kept', helpValue: secretHelp }),
+  'broker-password': Flags.string({ summary: "Say where the broker's password is kept", helpValue: secretHelp }),
   'sessions-url': Flags.string({ summary: "Set the session store's address, without a password", helpValue: 'URL' }),
-  'sessions-password': Flags.string({ summary: 'Say where its password is kept', helpValue: secretHelp }),
+  'sessions-password': Flags.string({
+    summary: "Say where the session store's password is kept",
+    helpValue: secretHelp,
+  }),
 }
 
 export interface InitFlags {
@@ -61,61 +65,85 @@ export interface Field {
 }
 
 const fields: readonly Field[] = [
-  { flag: 'url', path: ['url'], question: 'Address of the web interface (empty: leave it out):' },
+  { flag: 'url', path: ['url'], question: 'Address of the web interface (leave empty to skip):' },
   {
     flag: 'api-token',
     path: ['apiToken'],
-    question: 'Where an API token is kept: env:NAME or file:PATH (empty: none):',
+    question: 'Where is the API token kept? env:NAME or file:PATH (leave empty if there is no token):',
   },
-  { flag: 'unit', path: ['host', 'unit'], question: 'Its systemd unit (empty: there is none):' },
-  { flag: 'start-command', path: ['host', 'commands', 'start'], question: 'Command that starts it (empty: none):' },
-  { flag: 'stop-command', path: ['host', 'commands', 'stop'], question: 'Command that stops it:' },
+  { flag: 'unit', path: ['host', 'unit'], question: 'Systemd unit of the service (leave empty if there is no unit):' },
+  {
+    flag: 'start-command',
+    path: ['host', 'commands', 'start'],
+    question: 'Command that starts the service (leave empty if there is no command):',
+  },
+  { flag: 'stop-command', path: ['host', 'commands', 'stop'], question: 'Command that stops the service:' },
   {
     flag: 'status-command',
     path: ['host', 'commands', 'status'],
-    question: 'Command that exits with 0 if it runs, 3 if not:',
+    question: 'Command that exits with 0 if the service is running and with 3 if not:',
   },
   {
     flag: 'environment-file',
     path: ['host', 'environmentFile'],
-    question: 'File with its settings, NAME=value lines (empty: none):',
+    question: "File with the service's settings, in NAME=value lines (leave empty if there is no file):",
   },
-  { flag: 'log-file', path: ['host', 'logs', 'file'], question: 'File that its log is written to (empty: none):' },
-  { flag: 'compose-file', path: ['compose', 'file'], question: 'Its compose file (empty: name the project):' },
+  {
+    flag: 'log-file',
+    path: ['host', 'logs', 'file'],
+    question: 'Log file of the service (leave empty if there is no file):',
+  },
+  {
+    flag: 'compose-file',
+    path: ['compose', 'file'],
+    question: 'Compose file of the service (leave empty to enter the project name instead):',
+  },
   {
     flag: 'compose-project',
     path: ['compose', 'project'],
-    question: 'Name of the compose project (empty: leave it out):',
+    question: 'Name of the compose project (leave empty to skip):',
   },
-  { flag: 'compose-service', path: ['compose', 'service'], question: "The service's name in it:" },
-  { flag: 'context', path: ['kubernetes', 'context'], question: 'kubectl context (empty: the current one):' },
-  { flag: 'namespace', path: ['kubernetes', 'namespace'], question: 'Its namespace (empty: the one of the context):' },
-  { flag: 'release', path: ['kubernetes', 'release'], question: 'Its Helm release (empty: leave it out):' },
+  { flag: 'compose-service', path: ['compose', 'service'], question: 'Service name in compose:' },
+  {
+    flag: 'context',
+    path: ['kubernetes', 'context'],
+    question: 'kubectl context (leave empty for the current context):',
+  },
+  {
+    flag: 'namespace',
+    path: ['kubernetes', 'namespace'],
+    question: 'Namespace of the service (leave empty for the namespace of the context):',
+  },
+  { flag: 'release', path: ['kubernetes', 'release'], question: 'Helm release of the service (leave empty to skip):' },
   {
     flag: 'database-url',
     path: ['database', 'url'],
-    question: 'Database, postgresql://user@host/database (empty: leave it out):',
+    question: 'Address of the database, postgresql://user@host/database (leave empty to skip):',
   },
   {
     flag: 'database-password',
     path: ['database', 'password'],
-    question: "Where the database's password is kept: env:NAME or file:PATH (empty: none):",
+    question: "Where is the database's password kept? env:NAME or file:PATH (leave empty to skip):",
   },
-  { flag: 'broker-url', path: ['broker', 'url'], question: 'Broker, amqp://user@host (empty: leave it out):' },
+  {
+    flag: 'broker-url',
+    path: ['broker', 'url'],
+    question: 'Address of the broker, amqp://user@host (leave empty to skip):',
+  },
   {
     flag: 'broker-password',
     path: ['broker', 'password'],
-    question: "Where the broker's password is kept: env:NAME or file:PATH (empty: none):",
+    question: "Where is the broker's password kept? env:NAME or file:PATH (leave empty to skip):",
   },
   {
     flag: 'sessions-url',
     path: ['sessions', 'url'],
-    question: 'Session store, redis://host:6379/0 (empty: leave it out):',
+    question: 'Address of the session store, redis://host:6379/0 (leave empty to skip):',
   },
   {
     flag: 'sessions-password',
     path: ['sessions', 'password'],
-    question: "Where the session store's password is kept: env:NAME or file:PATH (empty: none):",
+    question: "Where is the session store's password kept? env:NAME or file:PATH (leave empty to skip):",
   },
 ]
 
@@ -138,7 +166,8 @@ export async function withFlags(
   flags: InitFlags,
   around: { directory: string; environment: Environment; tell: (message: string) => void },
 ): Promise<Draft> {
-  const { judge, together } = await import('../../runtime/index.ts')
+  const { together } = await import('../../runtime/index.ts')
+  const { judge } = await import('../../runtime/init/index.ts')
   const mistakes: AdminError[] = []
   let all = draft
   for (const { flag, path } of fields) {
@@ -174,7 +203,8 @@ export function platformIn(flags: InitFlags): PlatformName | undefined {
   if (first && other)
     throw new AdminError(
       'USAGE',
-      `--${other.flag} is for platform \`${other.platform}\`, but --${first.flag} is for \`${first.platform}\`: choose one platform`,
+      `--${other.flag} is for platform \`${other.platform}\`, but --${first.flag} is for ` +
+        `\`${first.platform}\`: choose one platform`,
       ['testops-admin init --help'],
     )
   return first?.platform

@@ -1,16 +1,14 @@
 import { resolve } from 'node:path'
-import type { Draft, Environment, KeptAnswers, Probe, ProbedPart } from '../../runtime/index.ts'
+import type { Environment } from '../../runtime/index.ts'
+import type { Draft, KeptAnswers, Probe, ProbedPart } from '../../runtime/init/index.ts'
 import type { InitDocument } from '../../output/init.ts'
-import { interruptible } from '../interrupt.ts'
-import { defaultTimeoutSeconds } from '../time-out.ts'
+import { defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
 import { AdminError } from '../../core/error.ts'
-import type { Asker } from './ask.ts'
-import { personAt } from './ask.ts'
+import type { Asker, Interview } from './interview.ts'
+import { askForRest, personAt } from './interview.ts'
 import { begin } from './begin.ts'
 import { flagOf, withFlags } from './flags.ts'
 import type { InitFlags } from './flags.ts'
-import type { Interview } from './interview.ts'
-import { askForRest } from './interview.ts'
 
 /** What a run needs from its surroundings. */
 export interface Around {
@@ -45,14 +43,14 @@ export async function runInit(flags: InitFlags, progress: (message: string) => v
  * INTERRUPTED. Keeps the answers given so far, and offers them again next time.
  */
 export async function initiated(flags: InitFlags, around: Around): Promise<InitDocument> {
-  const { assertNew, keptAnswers } = await import('../../runtime/index.ts')
+  const { assertNew, keptAnswers } = await import('../../runtime/init/index.ts')
   const { environment, workingDirectory, askerWith, progress } = around
   const file = resolve(workingDirectory, flags.output)
   await assertNew(file, environment)
   if (!askerWith) return written(flags, file, null, around)
   const kept = await keptAnswers(file, environment)
   if (kept.count() > 0)
-    progress('Your answers to an earlier `init` are filled in: Enter accepts one, Ctrl-U clears it.')
+    progress('Your answers to an earlier `init` are filled in. Press Enter to accept an answer, or Ctrl-U to clear it.')
   try {
     const document = await written(flags, file, askerWith(kept), around)
     await kept.forget()
@@ -61,7 +59,7 @@ export async function initiated(flags: InitFlags, around: Around): Promise<InitD
     if (kept.count() > 0)
       progress(
         kept.failure() === null
-          ? 'Your answers are kept: the next `testops-admin init` offers them.'
+          ? 'Your answers are kept. The next `testops-admin init` offers them again.'
           : `Your answers cannot be kept: ${kept.failure()!}.`,
       )
     throw error
@@ -74,7 +72,7 @@ async function written(
   asker: Asker | null,
   { environment, workingDirectory, progress, signal, processRoot }: Around,
 ): Promise<InitDocument> {
-  const { probe, problemOfName, selectedOf, writeNew } = await import('../../runtime/index.ts')
+  const { probe, problemOfName, selectedOf, writeNew } = await import('../../runtime/init/index.ts')
   const sourceOf = (path: readonly string[]): string => {
     const flag = flagOf(path, flags)
     return flag === undefined ? 'what was given' : `--${flag}`

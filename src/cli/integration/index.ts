@@ -1,29 +1,82 @@
+import { isIP } from 'node:net'
 import { AdminError } from '../../core/error.ts'
+import type { ExternalSystem, IntegrationStep, SignIn } from '../../core/external-system.ts'
+import { Secret } from '../../core/secret.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import { answerStep } from '../../domain/integrations/answer.ts'
+import { credentialSteps, keptFromSignIn, signInStep } from '../../domain/integrations/credentials.ts'
+import type { ServicePlace } from '../../domain/integrations/reach.ts'
+import { certificateStep, reachSteps } from '../../domain/integrations/reach.ts'
+import { notConfigured, wanted } from '../../domain/wanted.ts'
+import { traitsOf } from '../../knowledge/platforms.ts'
 import type { CheckedIntegration, IntegrationDocument } from '../../output/integration.ts'
+import { checked } from '../../output/integration.ts'
 import type { OpenedDeployment, SelectedDeployment } from '../../runtime/index.ts'
+import { readInput } from '../../runtime/read-input.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible } from '../interrupt.ts'
 import { noteIgnored } from '../note-ignored.ts'
-import { readInput } from '../../runtime/read-input.ts'
 import { filledError } from '../repair/session.ts'
-import { givenCredentials } from './given.ts'
-import type { GivenCredentials, GivenFlags } from './given.ts'
-import { plannedSignIn } from './sign-in.ts'
-import { allTargets, namedTarget } from './targets.ts'
-import type { Target } from './targets.ts'
-import { traitsOf } from '../../knowledge/platforms.ts'
-import { isIP } from 'node:net'
-import { answerStep } from '../../domain/integrations/answer.ts'
-import { certificateStep } from '../../domain/integrations/certificate.ts'
-import { credentialSteps } from '../../domain/integrations/credentials.ts'
-import { reachSteps } from '../../domain/integrations/reach.ts'
-import type { ServicePlace } from '../../domain/integrations/reach.ts'
-import { keptFromSignIn, signInStep } from '../../domain/integrations/sign-in.ts'
-import { notConfigured, wanted } from '../../domain/wanted.ts'
-import type { ExternalSystem, IntegrationStep, SignIn } from '../../core/external-system.ts'
-import { checked } from '../../output/integration.ts'
+import type { GivenCredentials, GivenFlags, Target } from './targets.ts'
+import { allTargets, givenCredentials, namedTarget } from './targets.ts'
 
-export interface IntegrationFlags extends GivenFlags {
+/** The risk that --accept-risk accepts: what is sent over http:// can be read on its way. */
+export const plainHttp = 'plain-http'
+
+/**
+ * Returns the credentials for the one attempt, and the sentence that announces it. Throws REFUSED, and USAGE if
+ * something is missing.
+ */
+function plannedSignIn(targets: readonly Target[], accepted: readonly string[]): { login: SignIn; plan: string } {
+  const [target, ...others] = targets
+  if (!target || others.length > 0) {
+    throw new AdminError('USAGE', '--sign-in is for one external system', [
+      ...targets.flatMap(({ name }) => (name === null ? [] : [command`--integration ${name}`])),
+      '--url URL',
+    ])
+  }
+  const {
+    given: { user, password, token },
+    url,
+  } = target
+  if (url.startsWith('http:') && !accepted.includes(plainHttp)) {
+    throw new AdminError('REFUSED', `${url} is not encrypted: anyone on the network path can read the credentials`, [
+      command`${nested(typed(['testops-admin', ...process.argv.slice(2), '--accept-risk', plainHttp]))}   # only if
+        you are sure`,
+    ])
+  }
+  if (token?.text) {
+    if (!/^[\x20-\x7e\t]+$/.test(token.text))
+      throw new AdminError('REFUSED', 'the token contains characters that are not allowed in an HTTP header', [
+        'testops-admin check-integration --url URL --token-from @FILE   # finds control characters, and invisible ' +
+          'characters at the start or end of the token',
+      ])
+    return {
+      login: { scheme: 'bearer', token: new Secret(token.text) },
+      plan: `Signs in once: GET ${url} with the token from ${token.from}.`,
+    }
+  }
+  const empty = [token, user, password].find((it) => it?.text === '')
+  if (empty)
+    throw new AdminError('USAGE', empty.missing ?? `cannot sign in: ${empty.from} is empty`, [
+      '--user NAME --password-from @FILE',
+      '--token-from @FILE',
+    ])
+  if (!user?.text || !password?.text)
+    throw new AdminError(
+      'USAGE',
+      `--sign-in needs ${user?.text ? 'a password' : 'a user and a password'}, or a token`,
+      ['--user NAME --password-from @FILE', '--token-from @FILE'],
+    )
+  const who = user.isPublic === true ? user.text : `the user from ${user.from}`
+  return {
+    login: { scheme: 'basic', user: new Secret(user.text), password: new Secret(password.text) },
+    plan: `Signs in once: GET ${url} as ${who}, with the password from ${password.from}.`,
+  }
+}
+
+interface IntegrationFlags extends GivenFlags {
   deployment?: string | undefined
   config?: string | undefined
   timeout?: number | undefined
@@ -47,7 +100,7 @@ export async function checkIntegrations(
   const url = flags.url === undefined ? undefined : await addressIn(flags.url)
   const given = await givenCredentials(flags)
   if (Object.keys(given).length > 0 && url === undefined && flags.integration === undefined) {
-    throw new AdminError('USAGE', 'credentials are for one external system: name it', [
+    throw new AdminError('USAGE', 'credentials belong to one external system: name it with --url or --integration', [
       '--url URL',
       '--integration NAME',
     ])
@@ -195,7 +248,9 @@ async function signInSteps(
 ): Promise<IntegrationStep[]> {
   const skipped = (message: string): IntegrationStep[] => [{ step: 'sign-in', status: 'skipped', message }]
   if (login === null)
-    return isGiven ? skipped('not tried: add --sign-in to try once. Too many failed attempts may lock the account') : []
+    return isGiven
+      ? skipped('skipped: to try the credentials once, add --sign-in. Too many failed attempts may lock the account')
+      : []
   const kept = keptFromSignIn(steps, answer)
   if (kept !== null) return skipped(kept)
   const { signIn } = await import('../../runtime/index.ts')

@@ -3,7 +3,7 @@ import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import { ruleIds } from '../../knowledge/result-rules.ts'
 import type { LintDocument, LintFix } from '../../output/lint/document.ts'
-import type { LintOptions, LintReport } from '../../results/report.ts'
+import type { LintOptions, LintReport } from '../../results/problem.ts'
 
 /** What is known besides the report. */
 export interface About {

@@ -6,8 +6,8 @@ import { lintJunit } from '../../output/lint/junit.ts'
 import { lintMarkdown } from '../../output/lint/markdown.ts'
 import { lintSarif } from '../../output/lint/sarif.ts'
 import { lintText } from '../../output/lint/text.ts'
-import type { Screen } from '../../output/screen.ts'
-import { areWarningsFailures } from './exit-code.ts'
+import type { Screen } from '../../output/paint.ts'
+import { areWarningsFailures } from './run-lint.ts'
 import type { Linted } from './run-lint.ts'
 
 /** Levels of lists and objects around a problem */

@@ -3,23 +3,22 @@ import { dirname, resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { ChartOptions } from '../../repairs/apply/release.ts'
-import { saysImage } from '../../repairs/legacy-image/compose-service.ts'
+import { saysImage } from '../../repairs/legacy-image/compose.ts'
 import type { SelectedDeployment } from '../../runtime/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
-import { interruptible } from '../interrupt.ts'
-import { defaultTimeoutSeconds } from '../time-out.ts'
+import { defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
 
 /** Flags of commands that edit files, and may then apply the edit. */
 export const applyFlags = {
   apply: Flags.boolean({
-    summary: 'Then upgrade the Helm release or recreate the container, and wait until the service is up',
+    summary: 'Also upgrade the Helm release or recreate the container, and wait until the service is up',
   }),
   chart: Flags.string({
-    summary: 'Check the edit against this chart: a folder, an archive, REPOSITORY/NAME or an address',
+    summary: 'Check the edit against this chart: a folder, an archive, REPOSITORY/NAME or a URL',
     helpValue: 'CHART',
   }),
   'chart-version': Flags.string({
-    summary: 'Use this version of the chart; with --apply it must be the installed one',
+    summary: 'Use this version of the chart; with --apply, it must be the installed version',
     helpValue: 'VERSION',
     relationships: [{ type: 'some', flags: ['chart', 'apply'] }],
   }),
@@ -56,7 +55,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
   const selected = await interruptible(async (signal) => chosenDeployment(flags, signal)).catch((error: unknown) => {
     throw flags.apply === true || !(error instanceof AdminError) || error.exitCode !== 64
       ? error
-      : unsaid('neither a flag nor a configuration names one', error)
+      : unsaid('no file is named, either by a flag or in the configuration', error)
   })
   const { kubernetes, compose } = selected.settings
   const path = flags.path ?? kubernetes?.valuesPath
@@ -71,7 +70,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
     }
   const found = await foundFile(selected, flags.timeout ?? defaultTimeoutSeconds)
   if (found) return { selected, compose: found.file, service: flags.service ?? found.service }
-  throw unsaid(`neither a flag nor the configuration of \`${selected.name}\` names one`)
+  throw unsaid(`no flag gives a file, and neither does the configuration of \`${selected.name}\``)
 }
 
 /** Returns the compose file that sets the service's image, else the last one; null if no files are known. */
@@ -94,10 +93,11 @@ async function foundFile(
 function unsaid(why: string, cause?: unknown): AdminError {
   return new AdminError(
     'USAGE',
-    `name the file to edit: ${why}`,
+    `specify the file to edit: ${why}`,
     [
-      '--values values.yaml   # the Helm values; or kubernetes.values in the configuration',
-      '--compose docker-compose.yml   # for use-legacy-image; or compose.file in the configuration',
+      '--values values.yaml   # edits this Helm values file; or set kubernetes.values in the configuration',
+      '--compose docker-compose.yml   # edits this compose file (only for use-legacy-image); or set ' +
+        'compose.file in the configuration',
     ],
     { cause },
   )
@@ -129,8 +129,9 @@ export async function chartOf(
   if (flags.chart !== undefined) return { chart: await placeIfThere(flags.chart, process.cwd()), chartVersion }
   if (kubernetes?.chart !== undefined)
     return { chart: await placeIfThere(kubernetes.chart, dirname(file)), chartVersion }
-  throw new AdminError('USAGE', `name the chart of \`${name}\`: helm does not record where it came from`, [
-    '--chart CHART   # a folder, an archive, REPOSITORY/NAME or an address; or kubernetes.chart in the configuration',
+  throw new AdminError('USAGE', `specify the chart of \`${name}\`: Helm does not record where a chart came from`, [
+    '--chart CHART   # CHART is a folder, an archive, REPOSITORY/NAME or a URL; or set kubernetes.chart ' +
+      'in the configuration',
     typed(['helm', 'repo', 'list']),
   ])
 }

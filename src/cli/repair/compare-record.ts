@@ -1,16 +1,21 @@
+import type { Plan } from '../../core/plan.ts'
+import { progressOf } from '../../core/run-state.ts'
 import type { RunEvent } from '../../core/run.ts'
-import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { dropCopy } from '../../engine/records.ts'
-import type { Standing } from '../../engine/records.ts'
-import type { Guard } from '../../engine/locks.ts'
-import type { RunJournal } from '../../engine/journal.ts'
-import { differingFrom, redone, refuseDiffering } from '../../engine/compare.ts'
+import { command } from '../../core/shell-command.ts'
+import { secondMigrationRisks } from '../../domain/lock/steps.ts'
+import { tolerant, wanted } from '../../domain/wanted.ts'
 import type { Compared, Differing } from '../../engine/compare.ts'
+import { differingFrom, redone, refuseDiffering } from '../../engine/compare.ts'
+import type { RunJournal } from '../../engine/journal.ts'
+import type { Guard } from '../../engine/locks.ts'
+import type { Standing } from '../../engine/records.ts'
+import { dropCopy } from '../../engine/records.ts'
 import type { Foreign } from '../../engine/run.ts'
+import { stepsToUndo } from '../../engine/undo.ts'
 import { runOf } from './carry.ts'
-import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
+import { patienceMs, refuseRisks } from './flags.ts'
 import { isForeign } from './foreign.ts'
 import type { RepairSession } from './session.ts'
 
@@ -61,7 +66,7 @@ export async function undoneIn(
 ): Promise<RunEvent[]> {
   const { differing } = await comparedIn(session, flags, standing, guard)
   // an undo takes neither the direction nor what was moved from others either
-  const undone = differing.filter(({ step, recorded, isNote }) => step === null || isNote || recorded === 'undone')
+  const undone = differing.filter(({ step, isNote, isOfUndo }) => step === null || isNote || isOfUndo)
   refuseUnlessAccepted(standing, undone, flags, 'undo')
   return redoOf(session, standing, stepsOf(undone))
 }
@@ -97,10 +102,16 @@ function refuseUnlessAccepted(
     command`testops-admin undo ${run} -d {deployment} --dry-run`,
     ...byOwnRecord(standing),
     ...(isOfSteps && verb === 'resume'
-      ? [command`testops-admin resume ${run} -d {deployment} --accept-risk record-differs   # repeats those steps`]
+      ? [
+          command`testops-admin resume ${run} -d {deployment} --accept-risk record-differs   # repeats the steps whose
+            record differs from the deployment`,
+        ]
       : []),
     ...(isOfSteps && verb === 'undo'
-      ? [command`testops-admin undo ${run} -d {deployment} --accept-risk record-differs   # undoes those steps again`]
+      ? [
+          command`testops-admin undo ${run} -d {deployment} --accept-risk record-differs   # repeats the undo of
+            the steps whose record differs from the deployment`,
+        ]
       : []),
   ])
 }
@@ -114,8 +125,45 @@ function byOwnRecord(standing: Standing): readonly Suggestion[] {
 export const readOnly: RunJournal = {
   written: [],
   onlyHere: null,
-  append: async () => Promise.reject(new Error('a journal that is only read was written to')),
+  append: async () =>
+    Promise.reject(new Error('cannot write to the saved record of a run: it is open only for reading')),
   keep: async () => null,
   kept: async () => null,
   close: async () => undefined,
+}
+
+/**
+ * Throws REFUSED if the rest of the run would start the service while the log shows that its last start released the
+ * lock of another migration, unless that risk was accepted now or when the run began.
+ */
+export async function refuseSecondMigration(
+  { opened: { deployment, open } }: RepairSession,
+  { history: { record, events } }: Standing,
+  isBack: boolean,
+  flags: RepairFlags,
+  words: readonly string[],
+): Promise<void> {
+  if (!(isBack ? startsOnUndo(record.plan, events) : startsOnResume(record.plan, events))) return
+  const status = await tolerant(open.service().then(async (service) => service.status()))
+  if (status === null) return
+  const logs = await wanted(() => open.logs())
+  refuseRisks(
+    { risks: await secondMigrationRisks(logs, status, deployment) },
+    [...record.acceptedRisks, ...(flags['accept-risk'] ?? [])],
+    words,
+  )
+}
+
+function startsOnResume({ steps }: Plan, events: readonly RunEvent[]): boolean {
+  const { done } = progressOf(events)
+  return steps.some(
+    ({ action: { kind } }, index) => !done.has(index) && (kind === 'start-service' || kind === 'upgrade-release'),
+  )
+}
+
+function startsOnUndo(plan: Plan, events: readonly RunEvent[]): boolean {
+  return stepsToUndo(plan, events).some((index) => {
+    const { action } = plan.steps[index]!
+    return action.kind === 'upgrade-release' || (action.kind === 'stop-service' && action.wasRunning)
+  })
 }

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError, cancelled } from '../../core/error.ts'
-import { typed } from '../../core/typed.ts'
-import { print } from '../write.ts'
 import { harmless } from '../../core/harmless.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import { print } from '../write.ts'
 
-export interface Asked {
+interface Asked {
   deployment: Pick<Deployment, 'name' | 'file'>
   /** Value of --confirm */
   confirm: string | undefined
@@ -37,16 +37,18 @@ export async function confirmed(
   if (confirm !== undefined) return
   show()
   if (!input.isTTY || !output.isTTY || input.readableEnded === true)
-    throw new AdminError('REFUSED', 'Nothing changed: this needs a confirmation, and there is no terminal to ask on', [
-      commandWith(words, name),
-    ])
+    throw new AdminError(
+      'REFUSED',
+      'Nothing changed: this command needs a confirmation, but there is no terminal to ask on',
+      [commandWith(words, name)],
+    )
   const answer = await ask(
     `Type the ${file ? 'file' : 'deployment'}'s name, ${name}, to confirm: `,
     { input, output },
     signal,
   )
   if (answer?.trim() === name) return
-  const what = answer === null ? 'no answer was given' : `that is not \`${name}\``
+  const what = answer === null ? 'there was no answer' : `the answer is not \`${name}\``
   throw new AdminError('REFUSED', `Nothing changed: ${what}`, [commandWith(words, name)])
 }
 
@@ -65,7 +67,8 @@ const mostTyped = 2000
 
 /**
  * Asks a question; returns null if the input ends without an answer (Ctrl-D). Throws REFUSED on Ctrl-C, which the
- * terminal reports here and not as a signal. `offered` stands in the line as if typed.
+ * terminal reports here and not as a signal: no line of the question is shown before it does. `offered` stands in the
+ * line as if typed.
  */
 export async function ask(
   question: string,
@@ -78,6 +81,7 @@ export async function ask(
     if (terminal.line.length > mostTyped)
       Object.assign(terminal, { line: terminal.line.slice(0, mostTyped), cursor: mostTyped })
   }
+  const lastLine = question.lastIndexOf('\n') + 1
   let stop: () => void = () => undefined
   try {
     return await new Promise<string | null>((resolve, reject) => {
@@ -92,7 +96,9 @@ export async function ask(
       // readline leaves its input paused after Ctrl-Z: nothing more would be read, and the process would end
       terminal.on('SIGCONT', () => terminal.resume())
       terminal.once('close', () => resolve(null))
-      terminal.question(harmless(question)).then(resolve, reject)
+      // readline edits one line
+      print(output, question.slice(0, lastLine))
+      terminal.question(harmless(question.slice(lastLine))).then(resolve, reject)
       // as if it had been typed: it is read back, and shown by readline
       // eslint-disable-next-line no-restricted-syntax
       if (offered === harmless(offered)) terminal.write(offered)

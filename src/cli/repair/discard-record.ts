@@ -5,15 +5,15 @@ import { isUnfinished } from '../../core/run-state.ts'
 import { nameOf } from '../../engine/records.ts'
 import { canonical } from '../../engine/plan.ts'
 import { leftStanding } from '../../domain/foreign-run/standing.ts'
-import type { DiscardDocument } from '../../output/discard.ts'
+import type { DiscardDocument } from '../../output/record.ts'
 import { recordText } from '../../output/record.ts'
 import { screenOf } from '../screen.ts'
-import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
+import { refuseRisks, refuseUnknownRisks } from './flags.ts'
 import { underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
+import { refuseIfReadOnly } from './read-only.ts'
 import type { RepairFlags } from './flags.ts'
 import { misfitOf } from './foreign.ts'
-import { refuseIfReadOnly } from './read-only.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { command, sentence } from '../../core/shell-command.ts'
@@ -47,7 +47,7 @@ export async function discardIn(
   const document = { schemaVersion: 1, deployment: deployment.name, run } as const
   if (found === null) return { ...document, outcome: 'nothing-to-do', saved: null }
   if ('record' in found) print(process.stderr, recordText(found, screenOf(process.stderr)))
-  else tellLine(process.stderr, `The record ${run} cannot be read: ${found.unreadable}`)
+  else tellLine(process.stderr, `The record \`${run}\` cannot be read: ${found.unreadable}`)
   const risks = await risksOf(session, run, found)
   if (flags['dry-run'] ?? false)
     return {
@@ -90,11 +90,11 @@ async function risksOf(session: RepairSession, run: string, found: Found): Promi
   const left = await leftStanding(session.opened)
   const isHalfDone = 'record' in found && !isStrange && (isUnfinished(found) || left.length > 0)
   if (!isHalfDone && left.length === 0) return []
-  const what = isHalfDone ? 'the record fits an unfinished repair of this deployment' : left[0]!
+  const what = isHalfDone ? 'the record may belong to an unfinished repair of this deployment' : left[0]!
   return [
     {
       name: 'unfinished-run',
-      message: `${what}: without the record, nobody can resume or undo that repair`,
+      message: `${what}; without the record of run ${run}, nobody can resume or undo that run`,
       proof: [
         ...(isHalfDone && 'record' in found
           ? [command`testops-admin resume --adopt ${found.record.run} -d {deployment} --dry-run`]
@@ -114,9 +114,11 @@ function risksOfCopy(own: RunHistory, found: Found): Risk[] {
       canonical(found.events, new Set()) !== canonical(own.events.slice(0, found.events.length), new Set()))
   if (!('record' in found) || !(isMore || isUnfinished(own))) return []
   const message = isMore
-    ? `the copy of run ${run} has events that the journal on this machine lacks: if another machine resumed the run, only the copy shows what it did`
-    : `run ${run} is unfinished: without its copy, other machines cannot see it`
-  const ask = isMore ? [sentence`ask the other operators of this deployment whether they resumed it`] : []
+    ? `the deployment's record of run ${run} has events that are missing on this machine. They may show what ` +
+      'another machine did'
+    : `run ${run} is unfinished: once the copy of its record is removed from the deployment, other machines cannot ` +
+      'see the run'
+  const ask = isMore ? [sentence`ask the other operators of this deployment whether they resumed the run`] : []
   return [
     {
       name: 'unfinished-run',

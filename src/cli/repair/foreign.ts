@@ -1,11 +1,10 @@
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
-import { unfitBindings, unfitNotes } from '../../domain/foreign-run/notes.ts'
-import { unfitPlaces } from '../../domain/foreign-run/places.ts'
+import { unfitBindings, unfitNotes, unfitPlaces } from '../../domain/foreign-run/notes.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { RunHistory } from '../../core/run.ts'
 import type { Standing } from '../../engine/records.ts'
-import { refuseRisks } from './accepted-risks.ts'
+import { refuseRisks } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import type { RepairSession } from './session.ts'
 import { command, sentence } from '../../core/shell-command.ts'
@@ -53,7 +52,7 @@ export async function refuseUnlessFits(session: RepairSession, standing: Standin
     if (!(error instanceof AdminError) || error.code === 'REFUSED' || error.code === 'INTERRUPTED') throw error
     throw new AdminError(
       'REFUSED',
-      `Nothing changed: the record of run ${run} cannot be compared with this deployment. ${error.message}`,
+      `Nothing was changed: the saved record of run ${run} cannot be compared with this deployment. ${error.message}`,
       error.suggestions,
       { cause: error },
     )
@@ -61,10 +60,15 @@ export async function refuseUnlessFits(session: RepairSession, standing: Standin
 }
 
 function unfitRecord(run: string, unfit: string, { by }: RepairSession): AdminError {
-  return new AdminError('REFUSED', `Nothing changed: the record of run ${run} does not fit this deployment: ${unfit}`, [
-    sentence`ask the other operators of this deployment (not ${by}) whether they began it`,
-    command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it here, and removes it`,
-  ])
+  return new AdminError(
+    'REFUSED',
+    `Nothing was changed: the saved record of run ${run} does not match this deployment: ${unfit}`,
+    [
+      sentence`ask the other operators of this deployment (you are ${by}) whether they started this run`,
+      command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it on this machine, and removes
+        it from the deployment`,
+    ],
+  )
 }
 
 /**
@@ -75,9 +79,11 @@ export function refuseForeign({ history: { record } }: Standing, flags: RepairFl
   const { run, by, plan } = record
   const foreign: Risk = {
     name: 'foreign-run',
-    message: `run ${run} is recorded only in the deployment, where others may write: read its plan before you adopt it`,
+    message:
+      `run ${run} is recorded only in the deployment, where others may write or change records: read the plan ` +
+      'before you adopt the run',
     proof: [
-      sentence`ask ${by} whether they began it`,
+      sentence`ask ${by} whether they started this run`,
       command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
     ],
   }

@@ -1,8 +1,7 @@
 import { AdminError } from '../../core/error.ts'
-import type { RunHistory, UnreadableRun } from '../../core/run.ts'
+import type { RunHistory, UnreadableRun, Journals } from '../../core/run.ts'
 import { isUnfinished, onlyCloses, runState, undoCommand } from '../../core/run-state.ts'
 import { dropCopy, nameOf, onRecord } from '../../engine/records.ts'
-import type { Journals } from '../../core/run.ts'
 import type { OnRecord } from '../../engine/records.ts'
 import { leftStanding, overIn } from '../../domain/foreign-run/standing.ts'
 import type { HistoryDocument } from '../../output/history.ts'
@@ -98,9 +97,9 @@ async function refuseIfStanding(
   session: Pick<RepairSession, 'opened'>,
   others: readonly (RunHistory | UnreadableRun)[],
 ): Promise<void> {
-  const strange: string[] = []
+  const strange: { run: string; how: string }[] = []
   for (const it of others) {
-    if (!('record' in it)) strange.push(it.run)
+    if (!('record' in it)) strange.push({ run: it.run, how: 'cannot be read' })
     else if (await mayBeGenuine(session, it)) {
       const { run, plan, by } = it.record
       const state = isUnfinished(it)
@@ -110,16 +109,18 @@ async function refuseIfStanding(
         'testops-admin history -d {deployment}',
         command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
       ])
-    } else strange.push(it.record.run)
+    } else strange.push({ run: it.record.run, how: 'does not belong to any repair of this deployment' })
   }
   const [left] = await leftStanding(session.opened)
   if (left === undefined) return
+  const { run, how } = strange[0]!
   throw new AdminError(
     'REFUSED',
-    `Nothing changed: ${left}, and the record \`${strange[0]!}\` in the deployment fits no repair`,
+    `Nothing changed: ${left}, and the saved record of run \`${run}\` in the deployment ${how}`,
     [
       'testops-admin history -d {deployment}',
-      command`testops-admin discard ${strange[0]!} -d {deployment}   # shows the record, saves it here, and removes it`,
+      command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it on this machine, and
+        removes it from the deployment`,
     ],
   )
 }
@@ -145,11 +146,13 @@ export function unknownEnd(
     ...(damaged.isSpoiled
       ? [dropCopy(run)]
       : [
-          command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # if the deployment has a copy of its journal`,
+          command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # if the deployment has a copy of the
+            saved record of this run`,
         ]),
     ...(damaged.isHere && !damaged.isSpoiled
       ? [
-          command`${'mv'} ${`${journals.here.where}/${run}`} ${`${journals.here.where}/${run}.aside`}   # once you are sure that it is over`,
+          command`${'mv'} ${`${journals.here.where}/${run}`} ${`${journals.here.where}/${run}.aside`}   # sets the
+            record aside; only once you are sure that the run is over`,
         ]
       : []),
   ])

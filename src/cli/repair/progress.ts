@@ -1,4 +1,4 @@
-import type { Moving } from '../../core/moving.ts'
+import type { Moving } from '../../core/controls.ts'
 import { movingLine } from '../../output/progress.ts'
 import { clip } from '../../output/text.ts'
 import { cursor, draw, tellLine } from '../write.ts'

@@ -11,6 +11,6 @@ export function isReadOnly(environment: NodeJS.ProcessEnv = process.env): boolea
 export function refuseIfReadOnly(environment: NodeJS.ProcessEnv = process.env): void {
   if (!isReadOnly(environment)) return
   throw new AdminError('REFUSED', 'Nothing changed: TESTOPS_ADMIN_READ_ONLY is set', [
-    'unset TESTOPS_ADMIN_READ_ONLY   # a repair with --dry-run shows its plan and changes nothing',
+    'unset TESTOPS_ADMIN_READ_ONLY   # not needed for --dry-run, which shows the plan and changes nothing',
   ])
 }

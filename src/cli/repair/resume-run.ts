@@ -1,36 +1,32 @@
 import { traitsOf } from '../../knowledge/platforms.ts'
-import { isNoteOfMoves } from '../../core/queue-notes.ts'
+import { isNoteOfMoves } from '../../core/notes.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
-import type { RunEvent, RunHistory, WorkloadIdentity } from '../../core/run.ts'
+import type { RunEvent, RunHistory, WorkloadIdentity, Journals } from '../../core/run.ts'
 import { isSameWorkload, isUnfinished, progressOf, runState, workloadOf } from '../../core/run-state.ts'
 import { forgetFinished, onRecord, standingOf } from '../../engine/records.ts'
-import type { Journals } from '../../core/run.ts'
 import type { OnRecord, Standing } from '../../engine/records.ts'
 import { reopenJournal } from '../../engine/journal.ts'
 import { carryOut, carryOutUndo, documentOf } from '../../engine/carry-out.ts'
-import { whyNotUndone } from '../../engine/undo.ts'
+import { whyNotUndone, losesAll, stepsToUndo } from '../../engine/undo.ts'
 import type { Run } from '../../engine/run.ts'
 import type { RunResult } from '../../engine/carry-out.ts'
-import { losesAll, stepsToUndo } from '../../engine/undo.ts'
 import type { Guard } from '../../engine/locks.ts'
 import type { Compared } from '../../engine/compare.ts'
 import { canonical } from '../../engine/plan.ts'
-import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
+import { patienceMs, refuseRisks, refuseUnknownRisks } from './flags.ts'
 import { journalOptions, runOf, underLocks } from './carry.ts'
-import { comparedIn, redoneIn, undoneIn } from './compare-record.ts'
+import { comparedIn, redoneIn, refuseSecondMigration, undoneIn } from './compare-record.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
+import { refuseIfReadOnly } from './read-only.ts'
 import { isForeign, refuseForeign, refuseUnlessFits } from './foreign.ts'
 import { refuseIfUnfinished, unknownEnd, withoutOver } from './list-runs.ts'
-import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
-import { refuseIfReadOnly } from './read-only.ts'
-import { nextText } from '../../output/next.ts'
+import { nextText } from '../../output/error-text.ts'
 import { planText } from '../../output/plan.ts'
 import { adoptCommand, planOfRecord, recordText } from '../../output/record.ts'
 import { takeBackText } from '../../output/repair.ts'
 import { screenOf } from '../screen.ts'
-import { refuseSecondMigration } from './second-migration.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { print, tellLine } from '../write.ts'
@@ -100,7 +96,7 @@ export async function resumeIn(
       if (!progressOf(now.history.events).isGoingBack) return carryOut(performance)
       const why = await whyNotUndone(performance)
       if (why === null) return carryOutUndo(performance)
-      tellLine(process.stderr, `The undo cannot continue: ${why.message}. Resuming the run forward instead.`)
+      tellLine(process.stderr, `The undo cannot continue: ${why.message}. Resuming the repair instead of undoing it.`)
       return carryOut(performance)
     },
   )
@@ -194,7 +190,7 @@ export async function undoIn(
   // a finished run was left as it should be, and another run may build on it now
   if (await isOver(standing, session)) await refuseIfUnfinished(session)
   await refuseUnlessFits(session, standing)
-  if (isLost) tellLine(process.stderr, 'The changes of this run cannot be undone: this only closes the run.')
+  if (isLost) tellLine(process.stderr, 'The changes of this run cannot be undone. This command only closes the run.')
   show(standing, session, flags)
   tellBack(standing)
   if (isDry(flags)) return planned(standing)
@@ -233,7 +229,7 @@ function refuseChanged(seen: Standing, now: Standing): void {
   const { run } = now.history.record
   throw new AdminError(
     'REFUSED',
-    `Nothing changed: the record of run ${run} in the deployment has changed since it was shown`,
+    `Nothing was changed: the saved record of run ${run} in the deployment has changed since it was shown to you`,
     [
       isForeign(now)
         ? command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`
@@ -255,7 +251,7 @@ async function goingOn(
   const added = [...endTakenBack(session, standing), ...redo]
   const journal = await reopenJournal(journals, standing, journalOptions(session), added)
   if (journal.onlyHere !== null && !session.opened.deployment.file)
-    tellLine(process.stderr, `The journal is only on this machine: ${journal.onlyHere}`)
+    tellLine(process.stderr, `The record of this run is saved only on this machine: ${journal.onlyHere}`)
   return runOf(session, {
     record,
     events: [...(isForeign(standing) ? withoutLastCompared(events) : events), ...added],
@@ -301,7 +297,7 @@ async function onlyUnfinished(session: RepairSession): Promise<string | null> {
   if (others.length === 0) return assertAllKnown(opened.journals, found)
   throw new AdminError(
     'USAGE',
-    `this machine has no run to resume; from another machine: ${others.join(', ')}`,
+    `this machine has no run to resume; unfinished runs from other machines: ${others.join(', ')}`,
     others.map((run) => command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`),
   )
 }
@@ -337,7 +333,8 @@ async function refuseIfOthers(
   if (plan.deployment === name && record.by === by && cluster !== former) {
     throw new AdminError(
       'REFUSED',
-      `Nothing changed: run ${run} was begun at ${former ?? 'this machine'}, but this is ${cluster ?? 'this machine'}`,
+      `Nothing changed: run ${run} was started on ${former ?? 'this machine'}, but this deployment is on ` +
+        `${cluster ?? 'this machine'}`,
       [...traitsOf(opened.deployment).choosing, command`testops-admin history -d ${name}`],
     )
   }
@@ -346,7 +343,7 @@ async function refuseIfOthers(
   if (own) {
     throw new AdminError(
       'REFUSED',
-      `Nothing changed: run ${run} belongs to ${inWords(workload)}, but deployment \`${name}\` is ${inWords(own)}`,
+      `Nothing changed: run ${run} belongs to ${inWords(workload)}, but deployment \`${name}\` runs as ${inWords(own)}`,
       [typed(['testops-admin', 'history', '-d', plan.deployment])],
     )
   }
@@ -370,7 +367,9 @@ function refuseUntold(
   flags: RepairFlags,
   words: readonly string[],
 ): void {
-  const message = `deployment \`${plan.deployment}\` of run ${run} is at the same cluster and namespace, and may be this one, \`${name}\`: version ${program} did not record what ran the service`
+  const message =
+    `run ${run} was recorded for deployment \`${plan.deployment}\`, but may have changed this deployment, ` +
+    `\`${name}\`: both are in the same cluster and namespace, and testops-admin ${program} did not record the workload`
   refuseRisks(
     { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}', '{status}'] }] },
     flags['accept-risk'] ?? [],
@@ -390,7 +389,9 @@ function refuseMadeAgain(
   words: readonly string[],
 ): void {
   if (seen.uid === undefined || own.uid === undefined || seen.uid === own.uid) return
-  const message = `${inWords(own)} was deleted and recreated since run ${run} saw it: its uid was ${seen.uid}, and is now ${own.uid}`
+  const message =
+    `${inWords(own)} has been deleted and recreated since run ${run} began, so the run's changes may be lost ` +
+    `(uid was ${seen.uid}, now ${own.uid})`
   refuseRisks(
     { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}'] }] },
     flags['accept-risk'] ?? [],
@@ -403,7 +404,7 @@ function inWords({ kind, namespace, name }: WorkloadIdentity): string {
 }
 
 function lost(run: string): AdminError {
-  return new AdminError('REFUSED', `run ${run} cannot be undone: there is no undo for what it did`, [
+  return new AdminError('REFUSED', `run ${run} cannot be undone: its changes are permanent`, [
     'testops-admin history -d {deployment}',
   ])
 }
@@ -411,11 +412,13 @@ function lost(run: string): AdminError {
 function gone(run: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `the copy of the journal of run ${run} is gone from the deployment: most likely another machine finished or undid the run`,
+    `the deployment no longer has its copy of the record of run ${run}: most likely another machine finished ` +
+      'or undid the run',
     [
       'testops-admin doctor -d {deployment}',
-      command`testops-admin resume ${run} -d {deployment} --confirm {deployment}   # resumes it anyway`,
-      command`testops-admin undo ${run} -d {deployment} --confirm {deployment}   # undoes what this machine did`,
+      command`testops-admin resume ${run} -d {deployment} --confirm {deployment}   # resumes the run anyway`,
+      command`testops-admin undo ${run} -d {deployment} --confirm {deployment}   # undoes the changes made
+        from this machine`,
     ],
   )
 }
@@ -440,7 +443,7 @@ function show(standing: Standing, { opened: { deployment } }: RepairSession, fla
     print(process.stderr, recordText(history, screen))
     if (isDry(flags)) {
       const risks = ['foreign-run', ...history.record.plan.risks.map(({ name }) => name)]
-      tellLine(process.stderr, 'Adopt it only if you are sure of every value above.')
+      tellLine(process.stderr, 'Adopt the run only if you are sure of every value above.')
       print(process.stderr, nextText(adoptCommand(run, deployment, risks)))
     }
     return
@@ -452,7 +455,8 @@ function show(standing: Standing, { opened: { deployment } }: RepairSession, fla
   if (isGone)
     tellLine(
       process.stderr,
-      'The copy of its journal is gone from the deployment: another machine may have finished or undone the run.',
+      'The deployment no longer has its copy of the record of this run: another machine may have finished or ' +
+        'undone the run.',
     )
 }
 

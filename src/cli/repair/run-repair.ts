@@ -1,32 +1,33 @@
-import { unlessAborted } from '../../core/abort.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Plan } from '../../core/plan.ts'
-import type { RepairDocument } from '../../core/repair-document.ts'
-import type { Secret } from '../../core/secret.ts'
-import { newRunName } from '../../core/run-name.ts'
+import type { RepairDocument } from '../../core/repair.ts'
 import type { RunRecord } from '../../core/run.ts'
+import { newRunName } from '../../core/run.ts'
+import type { Secret } from '../../core/secret.ts'
+import { unlessAborted } from '../../core/work.ts'
 import { overIn } from '../../domain/foreign-run/standing.ts'
-import { forgetFinished } from '../../engine/records.ts'
-import { foresee, makePlan, refuseIfStale } from '../../engine/plan.ts'
+import type { RunResult } from '../../engine/carry-out.ts'
+import { carryOut, documentOf } from '../../engine/carry-out.ts'
 import { beginJournal } from '../../engine/journal.ts'
 import type { AnyRepair } from '../../engine/plan.ts'
-import { runError } from '../../engine/steps.ts'
-import { carryOut, documentOf } from '../../engine/carry-out.ts'
-import type { RunResult } from '../../engine/carry-out.ts'
+import { foresee, makePlan, refuseIfStale } from '../../engine/plan.ts'
+import { forgetFinished } from '../../engine/records.ts'
 import { fillCommand, fillPlan } from '../../engine/remedy.ts'
+import { runError } from '../../engine/steps.ts'
 import { planText } from '../../output/plan.ts'
+import { printable } from '../../output/text.ts'
+import { repairs } from '../../repairs/index.ts'
 import { screenOf } from '../screen.ts'
-import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
+import { print, tellLine } from '../write.ts'
 import { journalOptions, runOf, underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
-import { patienceMs } from './flags.ts'
-import type { RepairFlags } from './flags.ts'
-import { refuseIfUnfinished } from './list-runs.ts'
 import { refuseIfReadOnly } from './read-only.ts'
-import { filledError, withDeployment } from './session.ts'
+import type { RepairFlags } from './flags.ts'
+import { patienceMs, refuseRisks, refuseUnknownRisks } from './flags.ts'
+import { refuseIfUnfinished } from './list-runs.ts'
+import type { Repaired } from './repair-command.ts'
 import type { RepairSession } from './session.ts'
-import { print, tellLine } from '../write.ts'
-import { printable } from '../../output/text.ts'
+import { filledError, withDeployment } from './session.ts'
 
 export interface Wish {
   repair: AnyRepair
@@ -123,7 +124,13 @@ async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan>
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     const next = filledError(error, session.opened).suggestions.map((command) => `\`${command}\``)
-    return { ...plan, notes: [...plan.notes, `it would be refused now: ${[error.message, ...next].join('; ')}`] }
+    return {
+      ...plan,
+      notes: [
+        ...plan.notes,
+        `at the moment, testops-admin would refuse this repair: ${[error.message, ...next].join('; ')}`,
+      ],
+    }
   }
 }
 
@@ -173,7 +180,8 @@ function show(plan: Plan, difference: string): void {
 
 function tellWhere({ run }: RunRecord, onlyHere: string | null): void {
   tellLine(process.stderr, `Run ${run}`)
-  if (onlyHere !== null) tellLine(process.stderr, `    its journal is only on this machine: ${onlyHere}`)
+  if (onlyHere !== null)
+    tellLine(process.stderr, `    The record of this run is saved only on this machine: ${onlyHere}`)
 }
 
 /**
@@ -188,4 +196,13 @@ async function differenceOf({ opened }: Pick<RepairSession, 'opened'>, { steps }
     parts.push(`${printable(action.file)}\n${lines.map((line) => `    ${printable(line)}\n`).join('')}`)
   }
   return parts.join('')
+}
+
+/** Plans, confirms and applies a change of the service itself. */
+export async function changeService(
+  id: 'service-stop' | 'service-start' | 'service-restart',
+  flags: RepairFlags,
+  { words, config: { version } }: { words: readonly string[]; config: { version: string } },
+): Promise<Repaired> {
+  return { result: await runRepair(flags, { repair: repairs[id], options: {}, words, version }), flags }
 }

@@ -1,6 +1,6 @@
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { Plan } from '../../core/plan.ts'
-import type { RepairDocument } from '../../core/repair-document.ts'
+import type { RepairDocument } from '../../core/repair.ts'
 import { faultOfOptions } from '../../core/plan-options.ts'
 import { faultOfPlan } from '../../core/run-record.ts'
 import { onDeployment } from '../../core/typed.ts'
@@ -18,22 +18,26 @@ export async function savedPlan(file: string, deployment: string | undefined): P
   const { plan, hash } = document
   const fault =
     document.schemaVersion !== 1
-      ? 'its schemaVersion is not 1'
+      ? '`schemaVersion` is not 1'
       : typeof hash !== 'string'
-        ? 'its hash is missing'
+        ? '`hash` is missing'
         : faultOfPlan(plan)
   if (fault !== null || plan === undefined) {
-    throw new AdminError('USAGE', `${inputName(file)} is not a plan that this version can read: ${String(fault)}`, how)
+    throw new AdminError(
+      'USAGE',
+      `${inputName(file)} is not a plan that this version of testops-admin can read: ${String(fault)}`,
+      how,
+    )
   }
   const unknown = faultOfOptions(plan.repair, plan.options)
   if (unknown !== null)
     throw new AdminError(
       'USAGE',
-      `${inputName(file)} is not a plan that this version can read: ${unknown.toString()}`,
+      `${inputName(file)} is not a plan that this version of testops-admin can read: ${unknown.toString()}`,
       how,
     )
   if (hashOf(plan) !== hash)
-    throw new AdminError('REFUSED', `the plan in ${inputName(file)} has been changed since it was made`, how)
+    throw new AdminError('REFUSED', `the plan in ${inputName(file)} was edited after it was made`, how)
   if (deployment !== undefined && deployment !== plan.deployment) {
     throw new AdminError(
       'USAGE',
@@ -44,7 +48,9 @@ export async function savedPlan(file: string, deployment: string | undefined): P
   return plan
 }
 
-const how: readonly Suggestion[] = ['testops-admin unlock-changelog --dry-run --json > plan.json   # for instance']
+const how: readonly Suggestion[] = [
+  'testops-admin unlock-changelog --dry-run --json > plan.json   # for example, saves the plan of unlock-changelog',
+]
 
 function parse(read: string, file: string): Partial<RepairDocument> {
   try {

@@ -1,18 +1,16 @@
 import { hostname, userInfo } from 'node:os'
 import { AdminError } from '../../core/error.ts'
-import { failpoints } from '../../core/failpoint.ts'
 import type { Failpoint } from '../../core/failpoint.ts'
+import { failpoints } from '../../core/failpoint.ts'
 import { fillCommand } from '../../engine/remedy.ts'
-import type { OpenedDeployment } from '../../runtime/index.ts'
 import { errorText } from '../../output/error-text.ts'
+import type { OpenedDeployment } from '../../runtime/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
-import { withInterrupts } from '../interrupt.ts'
-import { jsonText } from '../json.ts'
+import { defaultTimeoutSeconds, interruptible, withInterrupts } from '../interrupt.ts'
 import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
+import { jsonText, printNow } from '../write.ts'
 import type { RepairFlags } from './flags.ts'
-import { defaultTimeoutSeconds } from '../time-out.ts'
-import { printNow } from '../write.ts'
 
 /** A deployment that is open for a repair, and who repairs it. */
 export interface RepairSession {
@@ -65,8 +63,11 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
 function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: OpenedDeployment | null): number {
   const error = new AdminError(
     'INTERRUPTED',
-    `interrupted by ${signal} again: stopped at once, and left everything as it is`,
-    ['testops-admin history -d {deployment}', 'testops-admin resume -d {deployment}   # if it lists an unfinished run'],
+    `interrupted by ${signal} again: testops-admin stopped at once, without finishing its work`,
+    [
+      'testops-admin history -d {deployment}',
+      'testops-admin resume -d {deployment}   # if `testops-admin history` lists an unfinished run',
+    ],
   )
   const { code, message, suggestions, exitCode } =
     opened === null ? new AdminError(error.code, error.message) : filledError(error, opened)
@@ -100,4 +101,30 @@ function userName(): string {
   } catch {
     return `uid ${process.getuid?.() ?? '?'}`
   }
+}
+
+interface OpenFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  timeout?: number | undefined
+}
+
+/** Opens the deployment, asks it something, and closes everything. */
+export async function withOpened<T>(
+  { deployment, config: file, timeout = defaultTimeoutSeconds }: OpenFlags,
+  ask: (opened: OpenedDeployment) => Promise<T>,
+): Promise<T> {
+  const { openDeployment } = await import('../../runtime/index.ts')
+  const environment = process.env
+  return interruptible(async (signal) => {
+    const selected = await chosenDeployment({ deployment, config: file }, signal)
+    const opened = await openDeployment(selected, { timeoutMs: timeout * 1000, environment, config: file, signal })
+    try {
+      return await ask(opened)
+    } catch (error) {
+      throw error instanceof AdminError ? filledError(error, opened) : error
+    } finally {
+      await opened.close()
+    }
+  })
 }

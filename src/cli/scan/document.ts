@@ -1,12 +1,75 @@
 import type { AdminError } from '../../core/error.ts'
-import { signatures } from '../../knowledge/signatures.ts'
-import type { ScanDocument, ScanMatch } from '../../output/scan/document.ts'
-import type { ScannedCause, ScanResult } from '../../runtime/scan/index.ts'
-import { notesOn } from './notes.ts'
-import type { Asked } from './notes.ts'
+import { grouped, moment } from '../../core/format.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
-import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
+import { command } from '../../core/shell-command.ts'
+import { signatures } from '../../knowledge/signatures.ts'
+import type { ScanDocument, ScanMatch, ScanNote } from '../../output/scan/document.ts'
+import type { ScannedCause, ScanResult } from '../../runtime/scan/index.ts'
+
+/** The time zone and the period that were asked for. */
+export interface Asked {
+  timeZone: string
+  /** Why this time zone is assumed; null if it was given */
+  assumedFrom: string | null
+  since?: Date | undefined
+  until?: Date | undefined
+}
+
+/** Maximum number of names in a note */
+const mostNames = 3
+
+/** Returns what about the log itself limits the findings. */
+export function notesOn(
+  { parts, unread, bytes, backward, from, to }: ScanResult,
+  { since, until, timeZone, assumedFrom }: Asked,
+  isCut: boolean,
+): ScanNote[] {
+  const notes: ScanNote[] = []
+  const isBounded = since !== undefined || until !== undefined
+  const note = (kind: ScanNote['kind'], message: string, isGap = false): void =>
+    void notes.push({ kind, message, isGap })
+  if (isCut) note('interrupted', 'interrupted: these are the findings so far', true)
+  if (bytes === 0 && unread.length === 0 && !isCut)
+    note(
+      'empty',
+      parts.length === 0 ? 'there is no log to read' : `nothing to read in ${named(parts.map(({ name }) => name))}`,
+      true,
+    )
+  if (since && to && to < since)
+    note('empty', `no records in the requested time range: the newest record is from ${moment(to)}`)
+  if (until && from && from >= until)
+    note('empty', `no records in the requested time range: the oldest record is from ${moment(from)}`)
+  const binary = parts.filter((it) => it.isBinary)
+  if (binary.length > 0)
+    note('binary', `${named(binary.map(({ name }) => name))}: binary, not text; searched anyway, as \`grep -a\` does`)
+  const undated = parts.filter(({ tally }) => tally.datesUnknown)
+  if (undated.length > 0) {
+    const all = isBounded ? '; all records are counted, including those outside the requested time range' : ''
+    note(
+      'dates',
+      `${named(undated.map(({ name }) => name))}: unknown date format, so the times of the records are unknown${all}`,
+      isBounded,
+    )
+  }
+  if (backward.steps > 0)
+    note(
+      'clock',
+      `the times in the log jump back ${backward.steps === 1 ? 'once' : `${grouped(backward.steps)} times`}: ` +
+        '"first" and "last" are the earliest and the latest time in the log',
+    )
+  if (isBounded && assumedFrom !== null && undated.length < parts.length)
+    note(
+      'time-zone',
+      `times without an offset are read as ${timeZone}, ${assumedFrom}; to change the zone, use --time-zone`,
+    )
+  return notes
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length - mostNames
+  return more > 0 ? `${names.slice(0, mostNames).join(', ')} and ${grouped(more)} more` : names.join(', ')
+}
 
 /** What is known about the log besides its content. */
 export interface About extends Asked {
@@ -101,7 +164,9 @@ function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
 /** Texts for a signature that is part of another fault than it is alone. */
 const beside = {
   'lock-stolen': {
-    title: 'the service gave up waiting for the change-log lock and released it: its holder may still be at work',
+    title:
+      'the service gave up waiting for the change-log lock and released it: ' +
+      'the process that took the lock may still be running',
     remedy: null,
     explain: 'lock-stolen',
   },

@@ -7,10 +7,10 @@ import { pause, withInterrupts } from '../interrupt.ts'
 import { scanDocument } from './document.ts'
 import { deploymentSession, filesSession } from './session.ts'
 import type { Session, SourceFlags } from './session.ts'
+import { screenOf } from '../screen.ts'
 import { isPiped, unreadNote } from '../piped.ts'
 import { cursor, draw, tellLine } from '../write.ts'
-import { scanChanges, scanRows } from '../../output/scan/live.ts'
-import { screenOf } from '../screen.ts'
+import { scanChanges, scanRows } from '../../output/scan/text.ts'
 import type { CursorMove, Printer } from '../write.ts'
 
 export interface ScanFlags extends SourceFlags {
@@ -79,7 +79,7 @@ async function* patient(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const waiting = setTimeout(
-    () => tell('Waiting for a log on standard input. To read another one, name files, or a deployment with -d.'),
+    () => tell('Waiting for a log on standard input. To read another log, name files, or a deployment with -d.'),
     input.isTTY ? 0 : patienceMs,
   )
   const end = (): void => void input.destroy()

@@ -105,7 +105,7 @@ function askedOf(
   const zone = named ?? deployment?.timeZone ?? null
   const isHere = deployment === null || traitsOf(deployment).sharesMachine
   const timeZone = zone ?? (isHere ? zoneHere() : 'UTC')
-  const assumedFrom = zone !== null ? null : isHere ? "this machine's own" : 'the default of containers'
+  const assumedFrom = zone !== null ? null : isHere ? "this machine's zone" : 'the usual zone of containers'
   const from = since === undefined ? undefined : when('--since', since)(timeZone)
   const to = until === undefined ? undefined : when('--until', until)(timeZone)
   if (from && to && from >= to) throw new AdminError('USAGE', '--since must be before --until')
@@ -123,7 +123,7 @@ type When = (timeZone: string) => Date
  * Reads `2h`, `30m`, `1d12h` before now, or `2026-11-22`, `2026-11-22T10:00`, with or without seconds. Without an
  * offset, a time is in the time zone of the log. Throws USAGE.
  */
-export function when(flag: '--since' | '--until', text: string, now = Date.now()): When {
+export function when(flag: '--since' | '--until' | '--backup-taken', text: string, now = Date.now()): When {
   const ago = agoMs(text.trim())
   if (ago !== null) return () => new Date(Math.max(0, now - ago))
   const [, day, minutes, seconds = ':00', zone] = time.exec(text.trim()) ?? []

@@ -33,7 +33,7 @@ export async function namedItems(
     (word) => itemIn(word, { tree: false }) ?? `${typed(['--project', word])}: not a project id`,
   )
   const ofTrees = trees.map(
-    (word) => itemIn(word, { tree: true }) ?? `${typed(['--tree', word])}: not PROJECT/TREE, such as 3/12`,
+    (word) => itemIn(word, { tree: true }) ?? `${typed(['--tree', word])}: expected PROJECT/TREE, for example 3/12`,
   )
   const ofFile =
     file === undefined ? [] : itemsIn(await readInput(file, { mostBytes, next: how }, input), inputName(file))
@@ -41,16 +41,20 @@ export async function namedItems(
   const faults = all.filter((it) => typeof it === 'string')
   if (faults.length > 0) {
     const more = faults.length > mostShown ? `; and ${faults.length - mostShown} more` : ''
-    throw new AdminError('USAGE', `ids are whole numbers above 0: ${faults.slice(0, mostShown).join('; ')}${more}`, how)
+    throw new AdminError(
+      'USAGE',
+      `ids must be whole numbers above 0: ${faults.slice(0, mostShown).join('; ')}${more}`,
+      how,
+    )
   }
   if (all.length === 0 && file === undefined && !isAll) throw nothingNamed()
   if (file !== undefined && ofFile.length === 0)
-    throw new AdminError('USAGE', `${inputName(file)} lists no project and no tree`, how)
+    throw new AdminError('USAGE', `${inputName(file)} lists no projects or trees`, how)
   if (all.length > mostItems) {
     throw new AdminError(
       'USAGE',
       `${all.length} projects and trees are too many: one run takes at most ${mostItems}. Split the list`,
-      ['split -l 100000 FILE part-   # then one run for each part'],
+      ['split -l 100000 FILE part-   # then run migrate-trees once for each part-* file'],
     )
   }
   return all.filter((it) => typeof it !== 'string')
@@ -59,7 +63,7 @@ export async function namedItems(
 const how: readonly Suggestion[] = [
   '--project 1 2 3',
   '--tree 1/12 1/13',
-  '--from-file FILE   # one PROJECT or PROJECT/TREE a line, # begins a comment',
+  '--from-file FILE   # FILE has one PROJECT or PROJECT/TREE per line; # begins a comment',
 ]
 
 /** Returns the project or tree that a word names; null if it names none. */

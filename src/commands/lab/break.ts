@@ -8,14 +8,14 @@ import type { LabBreakDocument } from '../../output/lab.ts'
 export default class LabBreak extends BaseCommand {
   static override summary = 'Break the practice deployment'
   static override description =
-    "Injects the cause of a fault, never the symptom. A fault's name alone means its first variant. Several are injected " +
-    'one after the other. List the names: `lab faults`.'
+    'Creates the cause of a fault, not its symptom. FAULT without VARIANT means the first variant of the fault. If ' +
+    'you name several faults, they are created one after the other. To list the names: `lab faults`.'
   static override examples = [
     '<%= config.bin %> lab break stuck-lock',
     '<%= config.bin %> lab break durable-mismatch/setting-false unknown-host',
   ]
   static override args = {
-    fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several', required: true }),
+    fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or more', required: true }),
   }
   static override strict = false
 

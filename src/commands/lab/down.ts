@@ -6,7 +6,7 @@ import type { LabDownDocument } from '../../output/lab.ts'
 
 export default class LabDown extends BaseCommand {
   static override summary = 'Stop the practice deployment and remove it'
-  static override description = 'Also removes what a killed `lab up` left. Does nothing if there is no lab.'
+  static override description = 'Also removes what a killed `lab up` left behind. Does nothing if there is no lab.'
   static override examples = ['<%= config.bin %> lab down']
 
   override async run(): Promise<void> {

@@ -8,13 +8,13 @@ import type { LabMendDocument } from '../../output/lab.ts'
 export default class LabMend extends BaseCommand {
   static override summary = 'Remove all faults and wait until the lab is healthy'
   static override description =
-    'Removes all faults, or the named ones, and what an interrupted `lab break` left.\n\n' +
-    'Exit 1 if doctor still finds a problem after a minute.'
+    'Removes all faults, or only the named ones, and anything that an interrupted `lab break` left behind.\n\n' +
+    'Exit 1 if `doctor` still finds a problem after a minute.'
   static override examples = ['<%= config.bin %> lab mend', '<%= config.bin %> lab mend stuck-lock']
   static override args = {
     fault: Args.string({
       ignoreStdin: true,
-      description: 'FAULT or FAULT/VARIANT, one or several; all if left out',
+      description: 'FAULT or FAULT/VARIANT, one or more; with no argument, all faults',
     }),
   }
   static override strict = false

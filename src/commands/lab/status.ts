@@ -5,7 +5,7 @@ import { labStatusText } from '../../output/lab.ts'
 import type { LabStatusDocument } from '../../output/lab.ts'
 
 export default class LabStatus extends BaseCommand {
-  static override summary = 'Show what runs in the lab, and what is broken'
+  static override summary = 'Show what is running in the lab, and what is broken'
   static override examples = ['<%= config.bin %> lab status', '<%= config.bin %> lab status --json']
 
   override async run(): Promise<void> {

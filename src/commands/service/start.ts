@@ -1,20 +1,21 @@
-import { BaseCommand } from '../../cli/base-command.ts'
-import { changeService } from '../../cli/repair/change-service.ts'
+import { RepairCommand } from '../../cli/repair/repair-command.ts'
+import type { Repaired } from '../../cli/repair/repair-command.ts'
+import { changeService } from '../../cli/repair/run-repair.ts'
 import { repairFlags } from '../../cli/repair/flags.ts'
 
-export default class ServiceStart extends BaseCommand {
+export default class ServiceStart extends RepairCommand {
   static override summary = 'Start the service and wait until it answers'
   static override description =
-    'Returns when the service answers, or, if its address is unknown, when it runs. Does nothing if the service ' +
-    'already runs.'
+    "Returns when the service answers. If testops-admin does not know the service's address, returns when the " +
+    'service is running. Does nothing if the service is already running.'
   static override examples = [
     '<%= config.bin %> service start -d prod',
     '<%= config.bin %> service start -d prod --confirm prod',
   ]
   static override flags = repairFlags
 
-  override async run(): Promise<void> {
+  override async repair(): Promise<Repaired> {
     const { flags } = await this.parse(ServiceStart)
-    await changeService('service-start', flags, this.config.version)
+    return changeService('service-start', flags, this)
   }
 }

@@ -1,13 +1,14 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { withOpened } from '../../cli/with-opened.ts'
+import { withOpened } from '../../cli/repair/session.ts'
 import { serviceExitCode, serviceText } from '../../output/service.ts'
 import type { ServiceDocument } from '../../output/service.ts'
 
 export default class ServiceStatus extends BaseCommand {
-  static override summary = 'Show whether the service runs, and since when'
+  static override summary = 'Show whether the service is running, and since when'
   static override description =
-    'Shows what the platform says. For whether the service answers, run `doctor`.\n\n' +
-    'Exit 0 if the service runs, 1 if not.'
+    'Shows what Kubernetes, docker compose or the host says about the service. To see whether the service answers, ' +
+    'run `doctor`.\n\n' +
+    'Exit 0 if the service is running, 1 if not.'
   static override examples = ['<%= config.bin %> service status -d prod', '<%= config.bin %> service status --json']
 
   override async run(): Promise<void> {

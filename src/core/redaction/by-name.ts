@@ -1,9 +1,8 @@
 import { kindOfName, looksSecret, mask } from './table.ts'
 import type { NameKind } from './table.ts'
-import { afterBlanks, cookiesAt, isProseAt, isQuote, secretAt, valueAt } from './values.ts'
+import { afterBlanks, cookiesAt, isProseAt, isQuote, isWordy, secretAt, valueAt } from './values.ts'
 import type { Separator, Span, Value } from './values.ts'
 import type { View } from './view.ts'
-import { isWordy } from './wordy.ts'
 
 const names = /[\p{L}_][\p{L}\p{N}_.-]*/gu
 

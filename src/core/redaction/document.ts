@@ -1,6 +1,6 @@
 import { withoutSecrets } from './index.ts'
 import { isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.ts'
-import { isWordy } from './wordy.ts'
+import { isWordy } from './values.ts'
 
 /**
  * Returns plain data without its secrets: in texts, in names of properties, and in whole values whose property's name

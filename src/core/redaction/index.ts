@@ -6,7 +6,15 @@ import { viewOf } from './view.ts'
 
 /** Most texts match none of these and hold no secret by a name or a form; there may be very many such texts. */
 const hint = new RegExp(
-  `${inRussian}|${/pass|pwd|pswd|pw|csrf|xsrf|identified|curl|add_user|setuser|[\s"'`]-{1,2}[apuw]|mii|mi[gh]\wage|m[ch]\wcaq|ls0t|\{[\w-]{2,12}[}@]|secret|token|key|cred|auth|cookie|sess|\bsid\b|sig|bearer|basic|negotiate|eyj|gl\w{2,5}-|gh[a-z][_-]|github_pat|xox|xapp|npm_|pypi-|dckr_|hv[sb]\.|atatt|a(?:k|s)ia|aiza|-----begin|@|:\/\/|expires:|[\\%&]/.source}`,
+  [
+    inRussian,
+    'pass|pwd|pswd|pw|csrf|xsrf|identified|curl|add_user|setuser',
+    '[\\s"\'`]-{1,2}[apuw]',
+    String.raw`mii|mi[gh]\wage|m[ch]\wcaq|ls0t|\{[\w-]{2,12}[}@]`,
+    String.raw`secret|token|key|cred|auth|cookie|sess|\bsid\b|sig|bearer|basic|negotiate`,
+    String.raw`eyj|gl\w{2,5}-|gh[a-z][_-]|github_pat|xox|xapp|npm_|pypi-|dckr_|hv[sb]\.|atatt|a(?:k|s)ia|aiza`,
+    String.raw`-----begin|@|:\/\/|expires:|[\\%&]`,
+  ].join('|'),
   'i',
 )
 

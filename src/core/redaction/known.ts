@@ -127,11 +127,22 @@ function encodedParts(value: string): string[] {
 }
 
 const ofBase64 = /[\w+/=-]/
+/** One escaped character before a place, and at one; `own`: of those that base64 uses */
+const escaped = { before: /%(?:25)*[\da-f]{2}$/i, own: /^%(?:25)*(?:2b|2f|3d)/i }
+const longestEscape = 9
 
-/** Extends a span to the whole word, since its ends hold a part of the secret too. */
+/** Extends a span to the whole word, since its ends hold a part of the secret too. Takes no part of an escape. */
 function wholeWord(text: string, { start, end }: Span): Span {
-  while (start > 0 && ofBase64.test(text[start - 1]!)) start -= 1
-  while (end < text.length && ofBase64.test(text[end]!)) end += 1
+  for (;;) {
+    const escape = escaped.before.exec(text.slice(Math.max(0, start - longestEscape), start))?.[0]
+    if (escape === undefined ? !(start > 0 && ofBase64.test(text[start - 1]!)) : !escaped.own.test(escape)) break
+    start -= escape?.length ?? 1
+  }
+  for (;;) {
+    const escape = escaped.own.exec(text.slice(end, end + longestEscape))?.[0]
+    if (escape === undefined && !(end < text.length && ofBase64.test(text[end]!))) break
+    end += escape?.length ?? 1
+  }
   return { start, end }
 }
 

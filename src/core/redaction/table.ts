@@ -47,7 +47,8 @@ const otherPass = /(?:by|com|tres|encom|sur|over|under|ask)pass$/
 
 /** A `key` is secret after one of these: `secretKey`, `aws_secret_access_key`; in Russian `секретный ключ`. */
 const secretKeys = new RegExp(
-  '^(?:secret|access|private|api|encryption|crypto|signing|jwt|shared|master|account|auth|storage|hmac|aes|rsa|client|секретный|секретного|закрытый|приватный)$',
+  '^(?:secret|access|private|api|encryption|crypto|signing|jwt|shared|master|account|auth|storage|hmac|aes|rsa|' +
+    'client|секретный|секретного|закрытый|приватный)$',
 )
 
 /** A `secret` after one of these is a Kubernetes object, which is named, not shown. */
@@ -111,7 +112,8 @@ export function isSecretName(name: string): boolean {
 }
 
 const keptNames = new RegExp(
-  'pass(?:word|wd|phrase|code)|^pass$|(?:^|[._-])(?:pass|pwd|pin|otp|cvv|cvc)(?:$|[._-])|secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[._-]?key|парол|токен|секрет',
+  'pass(?:word|wd|phrase|code)|^pass$|(?:^|[._-])(?:pass|pwd|pin|otp|cvv|cvc)(?:$|[._-])|' +
+    'secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[._-]?key|парол|токен|секрет',
   'i',
 )
 
@@ -133,13 +135,28 @@ export const forms: readonly RegExp[] = [
   // a JWT, or its beginning
   /(?<![\p{L}\p{N}])eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/giu,
   // GitLab, GitHub, Slack, npm, PyPI, Docker, Vault, Atlassian
-  /(?<![\p{L}\p{N}])(?:gl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt)-[\w.-]{5,}|gh[oprsu]_\w{5,}|github_pat_\w{5,}|xox[abeprs]-[\w-]{6,}|xapp-[\w-]{6,}|npm_\w{20,}|pypi-[\w-]{20,}|dckr_pat_[\w-]{6,}|hv[sb]\.[\w-]{20,}|ATATT3[\w=+/-]{6,})/giu,
+  new RegExp(
+    String.raw`(?<![\p{L}\p{N}])(?:gl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt)-[\w.-]{5,}|gh[oprsu]_\w{5,}|` +
+      String.raw`github_pat_\w{5,}|xox[abeprs]-[\w-]{6,}|xapp-[\w-]{6,}|npm_\w{20,}|pypi-[\w-]{20,}|` +
+      String.raw`dckr_pat_[\w-]{6,}|hv[sb]\.[\w-]{20,}|ATATT3[\w=+/-]{6,})`,
+    'giu',
+  ),
   // GitHub's older form, with dashes
   /(?<![\p{L}\p{N}])gh[opsu]-[\w-]{10,}/giu,
   // a password with the scheme that encodes it, as Spring and LDAP store it
-  /\{(?:noop|bcrypt|cipher|crypt|clear|cleartext|plain|s?md5|s?sha(?:-?\d{1,3})?|(?:pbkdf2|scrypt|argon2)(?:@[\w.-]{1,40})?)\}[^\s"'`,;<>{}()[\]]{3,}/gi,
+  new RegExp(
+    String.raw`\{(?:noop|bcrypt|cipher|crypt|clear|cleartext|plain|s?md5|s?sha(?:-?\d{1,3})?|` +
+      String.raw`(?:pbkdf2|scrypt|argon2)(?:@[\w.-]{1,40})?)\}` +
+      '[^\\s"\'`,;<>{}()[\\]]{3,}',
+    'gi',
+  ),
   // a private key in DER that has lost its first line, or its PEM in base64; certificates and public keys do not match
-  /(?<![\w+/])MII(?![\w+/]{2}[DTjz](?:CC|AN))[\w+/]{60,}={0,2}(?:\r?\n[ \t]{0,40}[\w+/]{60,76}(?![\w+/=]))*(?:\r?\n[ \t]{0,40}[\w+/]{1,76}={0,2}(?=\s|["'`]|$))?/g,
+  new RegExp(
+    String.raw`(?<![\w+/])MII(?![\w+/]{2}[DTjz](?:CC|AN))[\w+/]{60,}={0,2}` +
+      String.raw`(?:\r?\n[ \t]{0,40}[\w+/]{60,76}(?![\w+/=]))*` +
+      '(?:\\r?\\n[ \\t]{0,40}[\\w+/]{1,76}={0,2}(?=\\s|["\'`]|$))?',
+    'g',
+  ),
   /(?<![\w+/])(?:MI[GH][\w+/]AgE(?:AMB|BB)|M[CH][\w+/]CAQ(?:EE|Aw))[\w+/]{20,}={0,2}/g,
   /(?<![\w+/])LS0tLS1CRUdJT(?!iBD|iBQVUJM)[\w+/]{20,}={0,2}/g,
   // Amazon, Google
@@ -148,14 +165,17 @@ export const forms: readonly RegExp[] = [
 
 /** Words that follow a name in prose, and are no value: `password: required`, `token is expired`. */
 const prose = new Set(
-  `a an the this that these those it its is are was were be been has have had will would can cannot could may might must need needs should shall does do did done
-  not no none null nil nothing never without with in on at of for from by to as and or but if when where which who what only also than then too used
-  true false yes on off undefined unset set enabled disabled active inactive present empty blank missing absent required optional expected unexpected unknown invalid valid wrong bad incorrect mismatch malformed
-  expired expires expiring revoked refused rejected denied accepted allowed ok okay failed failure error errors changed reset given found used unused stored kept hidden read
-  authentication authorization auth login user username name names value values key keys token tokens password passwords secret secrets credentials header headers realm
-  validity lifetime type types scheme length exchange store provider manager endpoint string object array file files environment variable variables
-  text field option flag here there see run your our my their his her one two there's isn't it's doesn't basic bearer digest negotiate ntlm optional default anonymous
-  every all any each more other another new old again either let via per so because while until after before during since
+  `a an the this that these those it its is are was were be been has have had will would can cannot could may might must
+  need needs should shall does do did done not no none null nil nothing never without with in on at of for from by to as
+  and or but if when where which who what only also than then too used true false yes on off undefined unset set enabled
+  disabled active inactive present empty blank missing absent required optional expected unexpected unknown invalid
+  valid wrong bad incorrect mismatch malformed expired expires expiring revoked refused rejected denied accepted allowed
+  ok okay failed failure error errors changed reset given found used unused stored kept hidden read authentication
+  authorization auth login user username name names value values key keys token tokens password passwords secret secrets
+  credentials header headers realm validity lifetime type types scheme length exchange store provider manager endpoint
+  string object array file files environment variable variables text field option flag here there see run your our my
+  their his her one two there's isn't it's doesn't basic bearer digest negotiate ntlm optional default anonymous every
+  all any each more other another new old again either let via per so because while until after before during since
   access_token refresh_token id_token api-token testops-admin
   введите неверный не нет отсутствует истёк истек нужен нужна обязателен включён включен отключён отключен`.split(
     /\s+/,
@@ -168,9 +188,10 @@ export function isProse(word: string): boolean {
 
 /** After an equals sign most words are values; these say that there is none, or what its state is. */
 const empty = new Set(
-  'null nil none true false undefined unset yes no not is on off required missing optional enabled disabled absent present expired revoked invalid valid unknown'.split(
-    ' ',
-  ),
+  (
+    'null nil none true false undefined unset yes no not is on off required missing optional enabled disabled ' +
+    'absent present expired revoked invalid valid unknown'
+  ).split(' '),
 )
 
 /** Returns true if this word stands in place of a value, whatever separates it from its name. */
@@ -182,15 +203,29 @@ export function isEmptyWord(word: string): boolean {
  * Placeholders for a value: a variable, a place in a format, a word in brackets, dots, stars, a reference as this
  * program takes it.
  */
-const placeholder =
-  /^(?:\$\{[\w.:-]*\}|\$\([A-Z_]{2,}\)|\$\((?:cat |< ?)[^()$`\n]{1,250}\)|\$[A-Z_]{2,}|<[\w .-]*>|<-|\{\{?[\w. -]*\}?\}|%[sdvqi]|\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]|\[secret\]|@[A-Z]+|@\.{0,2}\/[\w./-]+|(?:env|file|kubernetesSecret):[\w./-]+|[A-Z]+(?:\/[A-Z]+)+|FILE|SECRET|TOKEN|PASSWORD|PW|NAME|VALUE)$/
+const readByShell = '\\$\\((?:cat |< ?)[^()$`\\n]{1,250}\\)'
+const placeholder = new RegExp(
+  '^(?:' +
+    [
+      String.raw`\$\{[\w.:-]*\}|\$\([A-Z_]{2,}\)`,
+      readByShell,
+      String.raw`\$[A-Z_]{2,}|<[\w .-]*>|<-|\{\{?[\w. -]*\}?\}|%[sdvqi]`,
+      String.raw`\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]|\[secret\]`,
+      String.raw`@[A-Z]+|@\.{0,2}\/[\w./-]+|(?:env|file|kubernetesSecret):[\w./-]+`,
+      String.raw`[A-Z]+(?:\/[A-Z]+)+|FILE|SECRET|TOKEN|PASSWORD|PW|NAME|VALUE`,
+    ].join('|') +
+    ')$',
+)
 
 export function isPlaceholder(value: string): boolean {
   return value === '' || placeholder.test(value)
 }
 
-const variable =
-  /(?:\$\{[\w.:-]{0,80}\}|\$\((?:cat |< ?)[^()$`\n]{1,250}\)|\{\{[^{}\n]{0,80}\}\}|<[\w .-]{0,40}>)(?=[\s"'`,;:.)}\]@/]|$)/y
+const variable = new RegExp(
+  String.raw`(?:\$\{[\w.:-]{0,80}\}|${readByShell}|\{\{[^{}\n]{0,80}\}\}|<[\w .-]{0,40}>)` +
+    '(?=[\\s"\'`,;:.)}\\]@/]|$)',
+  'y',
+)
 
 /** Returns true if a variable or a placeholder begins there, whose marks would otherwise end a value. */
 export function isVariableAt(text: string, at: number): boolean {

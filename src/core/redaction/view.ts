@@ -33,8 +33,14 @@ export function viewOf(original: string): View {
   return view
 }
 
-const escapes =
-  /\\+(?:u(?:([\da-f]{4})|\{([\da-f]{1,6})\})|x([\da-f]{2})|(["'`/nrtbf]))?|(%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3}|%(?:25)*[\da-f]{2})|&(?:amp;)*(?:(quot|amp|lt|gt|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi
+const escapes = new RegExp(
+  [
+    '\\\\+(?:u(?:([\\da-f]{4})|\\{([\\da-f]{1,6})\\})|x([\\da-f]{2})|(["\'`/nrtbf]))?',
+    String.raw`(%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3}|%(?:25)*[\da-f]{2})`,
+    String.raw`&(?:amp;)*(?:(quot|amp|lt|gt|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));`,
+  ].join('|'),
+  'gi',
+)
 const mayHoldEscapes = /[\\%&]/
 const letters: Readonly<Record<string, string>> = {
   n: '\n',

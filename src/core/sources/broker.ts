@@ -1,4 +1,4 @@
-import type { Binding, ExchangeDeclaration } from '../topology.ts'
+import type { Binding, ExchangeDeclaration } from '../broker-control.ts'
 
 export interface BrokerSource {
   /** host:port and vhost, without credentials */

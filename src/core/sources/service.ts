@@ -62,6 +62,11 @@ export interface ServiceSource {
    * Absent: the platform fetches images by itself
    */
   hasImage?: (wanted: WantedImage) => Promise<boolean>
+  /**
+   * Returns what ends an instance that takes long to start, as far as its declaration says; null: nothing does. Throws
+   * as `status`. Absent: the platform has no such thing
+   */
+  startLimit?: () => Promise<StartLimit | null>
   /** What the operator would type on this platform */
   readonly commands: ServiceCommands
   /** The files in which its settings are written; null: none */
@@ -129,6 +134,16 @@ export interface StartObstacle {
   message: string
   /** What shows or removes it */
   proof: readonly Suggestion[]
+}
+
+/** What ends an instance that takes long to start. */
+export interface StartLimit {
+  /** For people: 'startup probe' */
+  by: string
+  /** Milliseconds from the start on */
+  afterMs: number
+  /** What shows it */
+  proof: Suggestion
 }
 
 /** Something declared that a serving instance lacks. */

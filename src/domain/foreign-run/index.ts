@@ -4,13 +4,12 @@ import type { RunHistory } from '../../core/run.ts'
 import type { Comparison } from './comparison.ts'
 import { unfitSteps } from './order.ts'
 import { unfitLocks } from './locks.ts'
-import { unfitNotes } from './notes.ts'
+import { unfitNotes, unfitPlaces } from './notes.ts'
 import { unfitQueues } from './queues.ts'
 import { unfitRest } from './rest.ts'
 import { readSettings } from '../service.ts'
 import { parseBoolean } from '../../knowledge/settings.ts'
 import type { SettingNames } from '../../knowledge/settings.ts'
-import { unfitPlaces } from './places.ts'
 
 /** How a record differs from what a repair of this deployment writes. Empty: it fits. */
 export interface Misfits {
@@ -34,11 +33,13 @@ export async function misfitsOf(history: RunHistory, comparison: Comparison): Pr
   const { repair } = plan
   const named = run.startsWith(`${startedAt.replaceAll(/[-:]|\.\d+/g, '')}-${repair}-`)
   const alone = [
-    ...(named ? [] : [`its name does not fit a ${repair} that began at ${startedAt}`]),
-    ...(fileOf(plan) ? ['it changes a file on another machine'] : []),
+    ...(named
+      ? []
+      : [`the name of the run does not match the repair and start time in its record (${repair}, ${startedAt})`]),
+    ...(fileOf(plan) ? ['the run changes a file that is on another machine'] : []),
     ...plan.risks
       .filter(({ name }) => !risksOf[repair].includes(name))
-      .map(({ name }) => `a ${repair} has no risk ${JSON.stringify(name)}`),
+      .map(({ name }) => `${repair} has no risk ${JSON.stringify(name)}`),
     ...unfitSteps(plan),
     ...unfitNotes(plan, events),
   ]
@@ -63,16 +64,21 @@ export async function misfitsOf(history: RunHistory, comparison: Comparison): Pr
 async function unfitSettings(history: RunHistory, { deployment, open }: Comparison): Promise<string[]> {
   const { repair, steps } = history.record.plan
   const secrets = steps.flatMap(({ action }) =>
-    action.kind === 'set-secret' ? [`it sets ${action.name}, a secret, but records hold no secrets`] : [],
+    action.kind === 'set-secret'
+      ? [
+          `the run sets the secret ${action.name}. Saved records contain no secrets, so only the machine that ` +
+            'started the run can resume or undo it',
+        ]
+      : [],
   )
   const changes = steps.flatMap(({ action }) => (action.kind === 'set-setting' ? [action] : []))
   if (changes.length === 0 || secrets.length > 0) return secrets
   const { names } = await readSettings(await open.service(), deployment)
   const unfit = changes.flatMap(({ name, from, to }) => {
     const takes = valuesOf(name, names)
-    if (takes === null) return [`it sets ${name}, which a record from another machine may not set`]
+    if (takes === null) return [`the run sets ${name}, which only a run that was started on this machine may set`]
     if (repair === 'reset-queues' && (name !== names.rabbitDurable || to === null || parseBoolean(to) !== true))
-      return [`reset-queues does not set ${name} to ${shown(to)}`]
+      return [`reset-queues never sets ${name} to ${shown(to)}`]
     const odd = [from, to].find((value) => value !== null && !takes(value))
     return odd === undefined ? [] : [`${name} cannot be ${shown(odd)}`]
   })

@@ -4,7 +4,7 @@ import type { RunHistory } from '../../core/run.ts'
 import type { ChangelogLockRow } from '../../core/sources.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import { tolerant } from '../wanted.ts'
-import { liquibaseSettings } from '../../knowledge/liquibase-settings.ts'
+import { liquibaseSettings } from '../../knowledge/database.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import type { Comparison } from './comparison.ts'
 
@@ -25,7 +25,11 @@ export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Com
     actions.some((it) => it.database === place.database && it.schema === place.schema && it.table === place.table)
   const found = awaited
     .filter((it) => !isKnown(it))
-    .map(({ database, schema }) => `it waits for a lock that it does not release: ${schema} at ${database}`)
+    .map(
+      ({ database, schema }) =>
+        `the run waits until the lock of schema ${schema} at ${database} is free, but none of its steps changes ` +
+        'that lock',
+    )
   for (const action of actions) found.push(...ofRows(action, plan))
   if (actions.length === 0 || found.length > 0) return found
   const databases = await open.database()
@@ -34,7 +38,7 @@ export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Com
     const own = databases.find(({ target, alsoAt }) => target === database || alsoAt.includes(database))
     if (!own) found.push(`${database} is not a database of this deployment`)
     else if (table !== changelogLock.table && table.toLowerCase() !== liquibase?.toLowerCase())
-      found.push(`${schema}.${table} at ${database} is not the table of the service's change-log lock`)
+      found.push(`${schema}.${table} at ${database} is not the service's table for the change-log lock`)
     else if (
       !(await own.changelogLocks({ table, user: null })).some(
         (it) => it.schema === schema && (it.table ?? changelogLock.table) === table,
@@ -62,22 +66,22 @@ function ofRows(action: LockAction, { risks }: Plan): string[] {
     case 'release-lock': {
       const { row, accepts } = action
       return [
-        ...(row.locked ? [] : ['it releases a lock that it records as free']),
+        ...(row.locked ? [] : ['the run releases a lock, but its saved record shows that lock as free']),
         ...ofRow(row),
         ...(accepts === null || risks.some(({ name }) => name === accepts)
           ? []
-          : [`it accepts the risk ${accepts}, but its plan does not name it`]),
+          : [`the saved record says that the risk ${accepts} was accepted, but its plan does not list that risk`]),
       ]
     }
     case 'remove-lock-rows': {
       const ids = action.rows.map(({ id }) => id)
       return [
         ...(ids.includes(changelogLock.rowId)
-          ? [`it removes the row with id ${changelogLock.rowId}, which is the lock itself`]
+          ? [`the run would remove the row with id ${changelogLock.rowId}, which is the lock itself`]
           : []),
         ...(new Set(ids).size === ids.length && ids.length > 0 && ids.length < changelogLock.rowsRead
           ? []
-          : ['its list of rows is invalid']),
+          : ['the list of lock rows that the run removes is empty or too long, or names a row twice']),
         ...action.rows.flatMap(ofRow),
       ]
     }
@@ -89,9 +93,12 @@ function ofRow({ lockGranted, lockedBy }: Pick<ChangelogLockRow, 'lockGranted' |
     ...(lockGranted === null ||
     /^(?:-?infinity|\d{4,6}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: BC)?)$/.test(lockGranted)
       ? []
-      : ['a lock has an invalid time']),
+      : ['the saved record shows a lock with an invalid time']),
     ...(lockedBy === null || lockedBy.length <= longestHolder
       ? []
-      : [`the name of a lock holder has ${lockedBy.length} characters`]),
+      : [
+          `the name of a lock holder in the saved record has ${lockedBy.length} characters, but the limit is ` +
+            `${longestHolder}`,
+        ]),
   ]
 }

@@ -1,8 +1,10 @@
-import { bindingNoters, bindingsNoted } from '../../core/queue-notes.ts'
 import type { Action } from '../../core/action.ts'
+import type { Binding } from '../../core/broker-control.ts'
+import { AdminError } from '../../core/error.ts'
+import { bindingNoters, bindingsNoted } from '../../core/notes.ts'
 import type { Plan } from '../../core/plan.ts'
-import type { RunEvent } from '../../core/run.ts'
-import type { Binding } from '../../core/topology.ts'
+import { notesOfStep } from '../../core/run-state.ts'
+import type { RunEvent, RunHistory } from '../../core/run.ts'
 import type { Comparison } from './comparison.ts'
 import { byShown, isLive, isTypedAsShown, shownKey } from './queues/parts.ts'
 
@@ -20,14 +22,14 @@ export function unfitNotes({ steps }: Plan, events: readonly RunEvent[]): string
 function ofNote(action: Action, note: string): string[] {
   switch (action.kind) {
     case 'set-setting':
-      return isOfChange(note, action) ? [] : [`a note would write more than ${action.name} into a file`]
+      return isOfChange(note, action) ? [] : [`undoing the run would change more than ${action.name} in a file`]
     case 'switch-exchanges': {
       const own = new Set(action.exchanges.map(({ from }) => from.name))
       const isOwn = ({ source, destination, destinationKind }: Binding): boolean =>
         own.has(source) || (destinationKind === 'exchange' && own.has(destination))
       return (JSON.parse(note) as Binding[]).every(isOwn)
         ? []
-        : ['a note binds a queue or exchange that is not its own']
+        : ['the details saved for one step list a binding of an exchange that this step does not change']
     }
     case 'move-messages':
     case 'redeclare-queues':
@@ -40,7 +42,9 @@ function ofNote(action: Action, note: string): string[] {
       const { event, bindings = [] } = JSON.parse(note) as { event: string; bindings?: Binding[] }
       const isOwn = ({ destination, destinationKind }: Binding): boolean =>
         destinationKind === 'queue' && own.has(destination)
-      return event !== 'bound' || bindings.every(isOwn) ? [] : ['a note binds a queue or exchange that is not its own']
+      return event !== 'bound' || bindings.every(isOwn)
+        ? []
+        : ['the details saved for one step list a binding of a queue or exchange that this step does not change']
     }
     default:
       return []
@@ -71,7 +75,7 @@ export async function unfitBindings(
     .filter((it) => !isKnown(it))
     .map(
       ({ source, destination }) =>
-        `a note binds ${destination} to ${source}, but nothing shows that this binding existed`,
+        `the saved record has a binding of ${destination} to ${source}, but nothing shows that this binding existed`,
     )
 }
 
@@ -93,4 +97,68 @@ function isOfChange(
   const isWhole = (text: string): boolean =>
     lines.some((line) => line.length === text.length && (line + line).includes(text))
   return is === '' && was !== '' ? isWhole(was) : isPiece(was) && isPiece(is)
+}
+
+/** The content of a note about a changed file (`traceOf` in platforms/host); positions are in bytes. */
+interface Trace {
+  path: string
+  at: number
+  was: string
+  is: string
+}
+
+/** Returns why notes of a setting would make undo write outside that setting's own lines; empty if none would. */
+export async function unfitPlaces(
+  { record: { plan }, events }: RunHistory,
+  { open }: Pick<Comparison, 'open'>,
+): Promise<string[]> {
+  const found: string[] = []
+  for (const [step, { action }] of plan.steps.entries()) {
+    if (action.kind !== 'set-setting') continue
+    for (const trace of notesOfStep(events, step).flatMap(traceIn))
+      found.push(...(await ofTrace(trace, action.name, open)))
+  }
+  return found
+}
+
+function traceIn(note: string): Trace[] {
+  const at = note.indexOf('{')
+  return at < 0 ? [] : [JSON.parse(note.slice(at)) as Trace]
+}
+
+/** Checks that undo, which replaces `is` by `was`, leaves all other lines unchanged. */
+async function ofTrace({ path, at, was, is }: Trace, name: string, open: Comparison['open']): Promise<string[]> {
+  const read = await bytesIn(path, open)
+  if (read === null) return []
+  if (read.includes('\u{fffd}'))
+    return [`cannot tell which lines of ${path} would change if the run were undone: the file is not in UTF-8`]
+  // reading drops the end of the last line
+  const text = `${read.toString('latin1')}\n`
+  if (!text.startsWith(is, at)) return []
+  const back = `${text.slice(0, at)}${was}${text.slice(at + is.length)}`
+  return othersIn(back, name) === othersIn(text, name)
+    ? []
+    : [`undoing the run would also change lines of ${path} that do not set ${name}`]
+}
+
+/** Returns the bytes of a file; null if it is missing, so undo writes nothing. */
+async function bytesIn(path: string, open: Comparison['open']): Promise<Buffer | null> {
+  try {
+    return Buffer.from((await (await open.files()).secret(path)).reveal(), 'utf8')
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'USAGE') return null
+    throw error
+  }
+}
+
+/** Returns all lines except those that set the setting. */
+function othersIn(text: string, name: string): string {
+  const lines = text.split('\n').filter(
+    (line) =>
+      !line
+        .trim()
+        .replace(/^export\s+/, '')
+        .startsWith(`${name}=`),
+  )
+  return lines.join('\n').trimEnd()
 }

@@ -77,15 +77,17 @@ const mostSteps = 200
 
 /** Returns how a plan's steps, their order or their checks differ from this repair's; empty if they match. */
 export function unfitSteps({ repair, steps, verifiedBy }: Plan): string[] {
-  if (steps.length > mostSteps) return [`it has ${steps.length} steps`]
+  if (steps.length > mostSteps) return [`the run has ${steps.length} steps, but the limit is ${mostSteps}`]
   const word = steps.map(({ action }) => letters[action.kind]).join('')
   const silent = steps.findIndex(({ action, loses: told }) => loses(action) && (told ?? '').trim() === '')
   const missing = judges[repair].filter((id) => !verifiedBy.includes(id))
   return [
     ...(orders[repair].test(word)
       ? []
-      : [`${repair} never has these steps: ${steps.map(({ action }) => action.kind).join(', ')}`]),
-    ...(silent < 0 ? [] : [`step ${silent + 1} does not say what is lost`]),
-    ...(missing.length === 0 ? [] : [`it does not check the outcome: ${missing.join(', ')} is missing`]),
+      : [`${repair} never has these steps in this order: ${steps.map(({ action }) => action.kind).join(', ')}`]),
+    ...(silent < 0 ? [] : [`the plan does not say what may be lost in step ${silent + 1} of the run`]),
+    ...(missing.length === 0
+      ? []
+      : [`the plan of the run leaves out checks that are required to verify this repair: ${missing.join(', ')}`]),
   ]
 }

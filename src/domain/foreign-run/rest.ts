@@ -6,8 +6,7 @@ import type { FilesSource, ServiceImage, ValueEdit, SessionsSource } from '../..
 import { images } from '../../knowledge/images.ts'
 import type { RunHistory } from '../../core/run.ts'
 import type { Comparison } from './comparison.ts'
-import { vanishes } from './queues/parts.ts'
-import { stageOf } from './stages.ts'
+import { stageOf, vanishes } from './queues/parts.ts'
 
 /** Maximum value of --concurrency */
 const mostCalls = 64
@@ -29,7 +28,9 @@ async function ofAction(action: Action, history: RunHistory, comparison: Compari
     case 'edit-values':
       return ofFile(action, comparison)
     case 'upgrade-release':
-      return ['it upgrades a Helm release from files on another machine. Run that command again on this machine']
+      return [
+        'the run upgrades a Helm release from files on another machine. Begin the same repair again on this machine',
+      ]
     case 'start-service':
       return ofStart(action, history.record.plan)
     default:
@@ -48,12 +49,14 @@ function ofStart(
   const deleted = steps.flatMap(({ action }) => (action.kind === 'delete-queues' ? action.queues : []))
   const vanishing = deleted.flatMap(({ queue }) => (vanishes(queue) ? [queue.name] : []))
   return [
-    ...(stopsOnUndo && !stopping.includes(repair) ? [`an undo of a ${repair} does not stop the service`] : []),
+    ...(stopsOnUndo && !stopping.includes(repair)
+      ? [`undoing this run would stop the service, but undoing ${repair} never stops it`]
+      : []),
     ...(isDeepStrictEqual([...keeps].sort(), vanishing.sort())
       ? []
-      : ['the queues that its undo keeps open are not those that vanish']),
+      : ['undoing this run would protect the wrong queues: not exactly those that RabbitMQ deletes when unused']),
     // the bindings of a reset-queues are compared with what it saved
-    ...(binds.length > 0 && repair !== 'reset-queues' ? [`a ${repair} binds nothing`] : []),
+    ...(binds.length > 0 && repair !== 'reset-queues' ? [`${repair} never binds queues or exchanges`] : []),
   ]
 }
 
@@ -64,13 +67,13 @@ async function ofTrees(
   const { target } = await open.api()
   const isId = (id: number | null): boolean => id === null || id > 0
   return [
-    ...(target === api ? [] : [`it calls ${api}, but this deployment is at ${target}`]),
+    ...(target === api ? [] : [`the run calls the API at ${api}, but the API of this deployment is at ${target}`]),
     ...(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= mostCalls
       ? []
-      : [`it makes ${concurrency} calls at a time`]),
+      : [`the run makes ${concurrency} calls at a time, but this must be a whole number from 1 to ${mostCalls}`]),
     ...(items.length > 0 && items.length <= mostItems && items.every(({ project, tree }) => project > 0 && isId(tree))
       ? []
-      : ['its list of trees is invalid']),
+      : ['the list of trees in the run is empty or too long, or contains an invalid id']),
   ]
 }
 
@@ -78,7 +81,7 @@ async function ofTrees(
 async function ofFile({ file, edits }: ActionOf<'edit-values'>, { open }: Comparison): Promise<string[]> {
   const image = await imageOf(open)
   if (image?.service === undefined || image.files?.includes(file) !== true)
-    return [`it edits ${file}, but this deployment does not start from that file`]
+    return [`the run edits ${file}, but nothing shows that compose started this deployment from that file`]
   const files = await open.files()
   const found: string[] = []
   for (const edit of edits) found.push(...(await ofEdit(files, file, edit, image.service)))
@@ -88,18 +91,22 @@ async function ofFile({ file, edits }: ActionOf<'edit-values'>, { open }: Compar
 async function ofEdit(files: FilesSource, file: string, edit: ValueEdit, service: string): Promise<string[]> {
   const { path, from, to } = edit
   if (path.join('\n') !== ['services', service, 'image'].join('\n'))
-    return [`it changes ${path.join('.')} in ${file}, which use-legacy-image never does`]
+    return [`the run changes ${path.join('.')} in ${file}, but use-legacy-image never changes that key`]
   if (from === null || to === null || !isOtherName(from, to))
-    return [`it changes more of the image in ${file} than its name`]
+    return [
+      `the run changes more than the image name in ${file}, but a run that was started on another machine may ` +
+        'change only that name',
+    ]
   const { text } = await files.look(file, path)
-  if (text !== from && text !== to) return [`${file} has another image than the record says`]
+  if (text !== from && text !== to)
+    return [`the image in ${file} is neither the old nor the new image in the saved record`]
   const [made] = await files.edits(file, [{ path, to: text === from ? to : from }])
   const isIt =
     made !== undefined &&
     (text === from
       ? made.at === edit.at && made.was === edit.was && made.is === edit.is
       : made.at === edit.at && made.was === edit.is && made.is === edit.was)
-  return isIt ? [] : [`it would write more than the name of the image into ${file}`]
+  return isIt ? [] : [`the run would change more than the image name in ${file}`]
 }
 
 /** True if one is the standard image, and the other the same with the legacy image's name. */
@@ -134,12 +141,13 @@ async function unfitSessions(action: Removal, history: RunHistory, { open }: Com
   } = action
   const sessions = await open.sessions()
   if (lasting(sessions.target) !== lasting(store))
-    return [`it removes sessions at ${store}, but this deployment keeps them at ${sessions.target}`]
-  if (flush && which !== 'all') return ['it empties the whole database, but selects only some of the sessions']
+    return [`the run removes sessions at ${store}, but this deployment keeps its sessions at ${sessions.target}`]
+  if (flush && which !== 'all')
+    return ['the run empties the whole Redis database, but its plan selects only some of the sessions']
   const found = await sessions.census({ namespace: null, which: 'all', asOf: null })
   return [
     ...(await ofNamespace(action, history, { sessions, found })),
-    ...(asOf <= found.asOf ? [] : ['its count of sessions has a time in the future']),
+    ...(asOf <= found.asOf ? [] : ['the saved record says that the sessions were counted at a time in the future']),
   ]
 }
 
@@ -157,17 +165,18 @@ async function ofNamespace(
   if (found.namespace !== null)
     return found.namespace === namespace
       ? []
-      : [`it removes keys below ${namespace}, but the sessions are below ${found.namespace}`]
+      : [`the run removes Redis keys under ${namespace}, but the sessions are under ${found.namespace}`]
   if (found.rivals.length > 1)
     return [
-      `it removes keys below ${namespace}, but several key spaces hold sessions: ${found.rivals.map((it) => it.namespace).join(', ')}`,
+      `the run removes Redis keys under ${namespace}, but there are sessions under several key prefixes: ` +
+        `${found.rivals.map((it) => it.namespace).join(', ')}`,
     ]
   // after the removal, nothing shows where the sessions were
   const isBegun = stageOf(history, 'remove-sessions').at !== 'before'
   const left = await sessions.census({ namespace, which, asOf })
   return isBegun && left.present + left.leftovers === 0
     ? []
-    : [`it removes keys below ${namespace}, but nothing shows that sessions were ever there`]
+    : [`the run removes Redis keys under ${namespace}, but nothing shows that sessions were ever stored there`]
 }
 
 /** Returns the part of an address that stays when sentinels elect another master. */

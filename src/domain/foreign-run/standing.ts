@@ -1,8 +1,8 @@
 import { AdminError } from '../../core/error.ts'
-import { once } from '../../core/once.ts'
+import { once } from '../../core/answers.ts'
 import type { RunHistory } from '../../core/run.ts'
 import { isUnfinished } from '../../core/run-state.ts'
-import { isHeldQueue } from '../../knowledge/held-queues.ts'
+import { isHeldQueue } from '../../knowledge/broker.ts'
 import type { Comparison } from './comparison.ts'
 
 /**
@@ -36,7 +36,7 @@ async function leftOfService({ open }: Where): Promise<string[]> {
       ...(state === 'stopped' ? ['the service is stopped'] : []),
       ...(formerReplicas === undefined
         ? []
-        : [`the workload is marked with its former number of replicas, ${formerReplicas}`]),
+        : [`the workload is still marked as stopped by testops-admin (replicas before the stop: ${formerReplicas})`]),
     ]
   })
 }
@@ -44,7 +44,7 @@ async function leftOfService({ open }: Where): Promise<string[]> {
 async function leftInBroker({ open }: Where): Promise<string[]> {
   return asSeen(async () => {
     const held = (await (await open.broker()).queues()).filter(({ name }) => isHeldQueue(name))
-    return held.map(({ name }) => `queue \`${name}\` exists: it holds messages during a repair`)
+    return held.map(({ name }) => `the temporary queue \`${name}\`, which holds messages during a repair, still exists`)
   })
 }
 

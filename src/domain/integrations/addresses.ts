@@ -1,6 +1,7 @@
-import type { LogRecord } from '../../core/sources.ts'
-import { loggedCalls } from '../../knowledge/integration-log.ts'
-import { unknownHosts } from '../../knowledge/log-signatures.ts'
+import type { LogRecord, ServiceSource } from '../../core/sources.ts'
+import { loggedCalls, unknownHosts } from '../../knowledge/log-signatures.ts'
+import { springSettings } from '../../knowledge/settings.ts'
+import { tolerant } from '../wanted.ts'
 
 /** Maximum number of addresses checked */
 const most = 20
@@ -29,4 +30,13 @@ export function addressesInLog(records: readonly LogRecord[], own: ReadonlySet<s
 function withoutPort(host: string): string {
   if (host.startsWith('[')) return host.slice(1).split(']', 1)[0]!
   return host.includes(':', host.indexOf(':') + 1) ? host : host.replace(/:\d+$/, '')
+}
+
+/** Returns the hosts of the service's own parts, which have checks of their own. */
+export async function ownParts(service: ServiceSource): Promise<ReadonlySet<string>> {
+  const environment = await tolerant(service.environment())
+  const { datasourceUrl, rabbitAddresses, rabbitHost, redisHost } = springSettings
+  const addresses = [datasourceUrl, rabbitAddresses, rabbitHost, redisHost].map((name) => environment?.get(name))
+  const texts = addresses.filter((value) => typeof value === 'string')
+  return new Set(texts.flatMap((text) => text.toLowerCase().split(/[^a-z0-9._-]+/)))
 }

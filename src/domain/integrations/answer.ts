@@ -2,10 +2,13 @@ import { AdminError } from '../../core/error.ts'
 import type { IntegrationCause, IntegrationStep, ShownAnswer } from '../../core/external-system.ts'
 import { command } from '../../core/shell-command.ts'
 
-const signInPage =
-  /(?<![a-z])(?:log|sign)[-_]?[io]n(?![a-z])|\bsso\b|saml|oauth|openid|\/cas\b|\/auth(?:n|enticate|entication|orize)?\b|\/sessions?\/new\b/i
+const signInPage = new RegExp(
+  String.raw`(?<![a-z])(?:log|sign)[-_]?[io]n(?![a-z])|\bsso\b|saml|oauth|openid|\/cas\b|` +
+    String.raw`\/auth(?:n|enticate|entication|orize)?\b|\/sessions?\/new\b`,
+  'i',
+)
 const apiPath = /\/(?:api|rest|graphql|v\d+)(?:[./]|$)/i
-const notHere = 'this may not be the address of its API, or the API has changed'
+const notHere = 'this may be the wrong address for the API, or the API has changed'
 
 /**
  * True if the answer may hide something: without credentials, many systems answer that a thing is missing or the
@@ -32,7 +35,12 @@ export function answerStep(url: URL, answer: ShownAnswer | AdminError, isLetIn =
   }
   const { status, cause, message } =
     isLetIn && mayHide(answer)
-      ? { status: 'ok' as const, message: 'it says this to anyone without credentials', cause: undefined }
+      ? {
+          status: 'ok' as const,
+          message:
+            'this is the answer without credentials; with credentials, the external system accepts the same call',
+          cause: undefined,
+        }
       : judged(url, answer)
   return {
     step: 'answer',
@@ -48,7 +56,7 @@ export function answerStep(url: URL, answer: ShownAnswer | AdminError, isLetIn =
  * may have one.
  */
 export function clientCertificate(said: string): string {
-  return `${said}: cannot tell from here whether the service has one`
+  return `${said}: cannot tell from this machine whether the service has a client certificate`
 }
 
 interface Judgement {
@@ -61,37 +69,54 @@ function judged(url: URL, answer: ShownAnswer): Judgement {
   const { status, said, form, location } = answer
   const isRoot = url.pathname === '/'
   if (status === 400 && /no required ssl certificate|client certificate/i.test(said))
-    return { status: 'unknown', message: clientCertificate('it requires a client certificate') }
-  if (status === 401) return { status: 'ok', message: 'it asks for credentials, as it should' }
-  if (status === 403) return { status: 'unknown', message: 'it requires credentials, or it refuses this machine' }
+    return { status: 'unknown', message: clientCertificate('the external system requires a client certificate') }
+  if (status === 401) return { status: 'ok', message: 'the external system asks for credentials, as it should' }
+  if (status === 403)
+    return { status: 'unknown', message: 'the external system requires credentials, or it refuses this machine' }
   if (status === 407 || status === 429)
     return {
       status: 'unknown',
-      message: status === 407 ? 'a proxy in front of it asks for credentials' : 'it accepts no more calls for now',
+      message:
+        status === 407
+          ? 'a proxy in front of the external system asks for credentials'
+          : 'the external system accepts no more calls for now',
     }
-  if (status === 405) return { status: 'unknown', message: 'it is there, but does not answer GET' }
+  if (status === 405)
+    return { status: 'unknown', message: 'the external system answers, but refuses GET at this address' }
   if (status >= 502 && status <= 504)
     return {
       status: 'problem',
       cause: 'connectivity',
-      message: 'the proxy in front of it cannot reach it, or it is down',
+      message: 'the external system is down, or the proxy in front of it cannot reach it',
     }
-  if (status >= 500) return { status: 'problem', cause: 'api', message: 'it has an internal error: see its own log' }
+  if (status >= 500)
+    return {
+      status: 'problem',
+      cause: 'api',
+      message: 'the external system reports an internal error: read the log of the external system',
+    }
   if (status >= 300 && status < 400 && location !== null) return redirected(url, location, answer)
   if (status < 300) {
-    if (form !== 'page') return { status: 'ok', message: 'it answers without credentials' }
-    if (isRoot) return { status: 'ok', message: 'a web page, which says nothing about the API' }
+    if (form !== 'page') return { status: 'ok', message: 'the external system answers without credentials' }
+    if (isRoot) return { status: 'ok', message: 'the answer is a web page, which says nothing about the API' }
     return {
       status: apiPath.test(url.pathname) ? 'problem' : 'warning',
       cause: 'api',
-      message: `a web page instead of data from an API: ${notHere}`,
+      message: `the answer is a web page, not data from an API: ${notHere}`,
     }
   }
   if (/plain HTTP request|HTTP request to an HTTPS/i.test(said))
-    return { status: 'problem', cause: 'api', message: 'this port needs https://' }
+    return { status: 'problem', cause: 'api', message: 'this port expects https://' }
   if (isRoot && (status === 404 || status === 410))
-    return { status: 'ok', message: 'it is there. To check the API, add its path to --url' }
-  return { status: 'problem', cause: 'api', message: `it is there, but does not know this call: ${notHere}` }
+    return {
+      status: 'ok',
+      message: 'the external system answers. To check its API, add the path of the API to `--url`',
+    }
+  return {
+    status: 'problem',
+    cause: 'api',
+    message: `the external system answers, but does not recognize this API call: ${notHere}`,
+  }
 }
 
 function redirected(url: URL, location: string, { status, isLoop }: ShownAnswer): Judgement {
@@ -99,17 +124,24 @@ function redirected(url: URL, location: string, { status, isLoop }: ShownAnswer)
     return {
       status: 'problem',
       cause: 'api',
-      message: 'it redirects to itself in a loop: check its own address and the proxy in front of it',
+      message:
+        'the external system redirects to itself in a loop: check the address in its own settings, and the ' +
+        'proxy in front of it',
     }
   const to = URL.canParse(location, url.href) ? new URL(location, url.href) : null
-  if (to === null) return { status: 'problem', cause: 'api', message: `it redirects to an invalid address: ${notHere}` }
+  if (to === null)
+    return {
+      status: 'problem',
+      cause: 'api',
+      message: `the external system redirects to an invalid address: ${notHere}`,
+    }
   const grave = apiPath.test(url.pathname) ? 'problem' : 'warning'
   if (signInPage.test(`${to.host}${to.pathname}`)) {
-    if (url.pathname === '/') return { status: 'ok', message: 'it redirects to its sign-in page' }
+    if (url.pathname === '/') return { status: 'ok', message: 'the external system redirects to its sign-in page' }
     return {
       status: grave,
       cause: 'api',
-      message: `a redirect to a sign-in page, where an API answers 401: ${notHere}`,
+      message: `the external system redirects to a sign-in page, but an API would answer 401: ${notHere}`,
     }
   }
   if (to.hostname !== url.hostname)
@@ -117,11 +149,13 @@ function redirected(url: URL, location: string, { status, isLoop }: ShownAnswer)
       status: grave,
       cause: 'api',
       message:
-        'it redirects to another host, which gets no credentials: it has moved, or this is not the address of its API',
+        'the external system redirects to another host: the external system has moved, or the address is ' +
+        'wrong. The other host ' +
+        'gets no credentials',
     }
   if (to.protocol !== url.protocol)
-    return { status: 'warning', cause: 'api', message: `its address must begin with ${to.protocol}//` }
+    return { status: 'warning', cause: 'api', message: `the address must begin with ${to.protocol}//` }
   if (status === 301 || status === 308)
-    return { status: 'warning', cause: 'api', message: 'it has moved permanently: change the address' }
-  return { status: 'ok', message: 'it redirects to another page of its own' }
+    return { status: 'warning', cause: 'api', message: 'the external system has moved permanently: change the address' }
+  return { status: 'ok', message: 'the external system redirects to another of its own pages' }
 }

@@ -1,5 +1,7 @@
-import type { IntegrationStep } from '../../core/external-system.ts'
+import { AdminError } from '../../core/error.ts'
+import type { IntegrationStep, ShownAnswer } from '../../core/external-system.ts'
 import { counted } from '../../core/format.ts'
+import { mayHide } from './answer.ts'
 
 /** A user, a password or a token, as it was given. */
 export interface Given {
@@ -71,7 +73,7 @@ function stepOf(
   if (text === '') return { step, status: 'problem', cause: 'credentials', message: `${from} is empty` }
   const unseen = unseenIn(text)
   if (unseen.length > 0) {
-    const message = `${what} ${unseen.join(' and ')}, which counts as part of the ${step}`
+    const message = `${what} ${unseen.join(' and ')}. Such characters count as part of the ${step}`
     return {
       step,
       status: 'problem',
@@ -85,15 +87,73 @@ function stepOf(
       step,
       status: 'problem',
       cause: 'credentials',
-      message: `${what} contains ${named(control)}, but a ${step} is one line`,
+      message: `${what} contains ${named(control)}, but a ${step} must be one line without control characters`,
     }
-  const left = hadLineEnd ? '; the line end at the end of the file is ignored' : ''
+  const left = hadLineEnd ? '; the line break at the end of the file is ignored' : ''
   if (step === 'user') return { step, status: 'ok', message: `${what}: ${formOf(text)}${left}` }
-  return { step, status: 'ok', message: `${what} has no invisible characters at either end${left}` }
+  return { step, status: 'ok', message: `${what} has no invisible characters at its start or end${left}` }
 }
 
 function formOf(user: string): string {
   const isAddress = /^\s*[^\s@]+@[^\s@]+\s*$/.test(user)
   const [is, other] = isAddress ? ['an e-mail address', 'a name'] : ['a name', 'an e-mail address']
-  return `it is ${is}. If it is refused, try ${other}: some integrations need that`
+  return `the user is ${is}. If the external system refuses this user, try ${other}, which some integrations need`
+}
+
+/** Judges the answer to the one attempt with credentials. `before`: the answer without them. */
+export function signInStep(answer: ShownAnswer | AdminError, before: ShownAnswer | AdminError | null): IntegrationStep {
+  const step = 'sign-in'
+  if (answer instanceof AdminError) return { step, status: 'unknown', message: answer.message }
+  const { status, said, form } = answer
+  const refused = (why: string): IntegrationStep => ({
+    step,
+    status: 'problem',
+    cause: 'credentials',
+    message: `${said}: ${why}`,
+  })
+  const open = (why: string): IntegrationStep => ({ step, status: 'unknown', message: `${said}: ${why}` })
+  if (status === 401) return refused('the external system refuses the credentials')
+  if (status === 403)
+    return refused(
+      'the user has no permission for this call, or sign-in is locked for now, for example after too many failed ' +
+        'attempts',
+    )
+  if (status === 429) return open('the external system accepts no more sign-in attempts for now')
+  if (status >= 500) return open('the external system reports an internal error')
+  if (status >= 300 && status < 400)
+    return open('the external system redirects to another address, and no credentials are sent there')
+  if (status >= 400 && mayHide(before))
+    return {
+      step,
+      status: 'problem',
+      cause: 'api',
+      message: `${said}: the external system does not recognize this API call, even with credentials`,
+    }
+  if (status >= 400)
+    return {
+      step,
+      status: 'problem',
+      cause: 'api',
+      message: `${said}: the external system seems to accept the credentials, but does not recognize this API call`,
+    }
+  const isOpen = before !== null && !(before instanceof AdminError) && before.status < 300
+  if (isOpen)
+    return open(
+      'this address also answers without credentials, so it does not show whether they are right: use an ' +
+        'address that needs them',
+    )
+  return form === 'page'
+    ? open('the answer is a web page: cannot tell whether sign-in worked')
+    : { step, status: 'ok', message: `${said}: the external system accepts the credentials` }
+}
+
+/** Returns why sign-in is not tried; null if it may be tried. `before`: the answer without credentials. */
+export function keptFromSignIn(
+  steps: readonly IntegrationStep[],
+  before: ShownAnswer | AdminError | null,
+): string | null {
+  const first = ['name', 'connection', 'certificate', ...(mayHide(before) ? [] : ['answer'])]
+  const stop = steps.find(({ step, status }) => first.includes(step) && status === 'problem')
+  if (stop) return `not tried: fix the ${stop.step} first`
+  return steps.some(({ step }) => step === 'answer') ? null : 'not tried: the external system was not reached'
 }

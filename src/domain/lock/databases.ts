@@ -1,9 +1,18 @@
+import type { Finding, Remedy } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import type { DatabaseSource } from '../../core/sources.ts'
-import { listed } from '../../core/format.ts'
-import { isSameDatabase, leadsTo } from './route.ts'
-import type { KnownUse } from './route.ts'
+import { firstLine, listed } from '../../core/format.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { command, sentence } from '../../core/shell-command.ts'
+import type { DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import { sql } from '../../core/sql-text.ts'
+import { byHand } from '../by-hand.ts'
+import { psql } from '../evidence.ts'
+import { sinceStart } from '../service.ts'
 import { tolerant } from '../wanted.ts'
+import type { KnownUse } from './route.ts'
+import { isSameDatabase, leadsTo } from './route.ts'
+import type { Surroundings } from './situation.ts'
+import { lastWait } from './situation.ts'
 
 type Databases = readonly [DatabaseSource, ...DatabaseSource[]]
 
@@ -25,7 +34,8 @@ export async function lockDatabases(databases: Databases, known: KnownUse): Prom
   if (own === undefined)
     throw elsewhere(
       databases,
-      `the service's Liquibase uses the database at ${shown.startsWith('the address ') ? shown : `${shown}/${address.database ?? ''} (SPRING_LIQUIBASE_URL)`}`,
+      "the service's Liquibase uses the database at " +
+        `${shown.startsWith('the address ') ? shown : `${shown}/${address.database ?? ''} (SPRING_LIQUIBASE_URL)`}`,
     )
   const mark = await markOf(own)
   // leave out other addresses of the database that Liquibase uses
@@ -40,9 +50,64 @@ async function markOf(database: DatabaseSource): Promise<string | null> {
 }
 
 function elsewhere(databases: Databases, why: string): AdminError {
-  const message = `${why}; the locks in ${listed(databases.map(({ target }) => target))} may not be the service's`
+  const targets = listed(databases.map(({ target }) => target))
+  const message = `${why}. The lock that the service uses may not be in ${targets}`
   return new AdminError('REFUSED', message, [
-    'name that database first in the configuration: database',
+    'in the configuration, put the database that the service migrates first under `database`',
     'testops-admin explain database/changelog-lock',
   ])
+}
+
+/** Settings that say where the service's Liquibase looks (FIELD-NOTES.md 2). */
+const settings = [
+  'SPRING_DATASOURCE_URL',
+  'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA',
+  'SPRING_LIQUIBASE_DEFAULT_SCHEMA',
+  'SPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE',
+]
+
+/**
+ * Returns the finding for a service that waits although the lock read here is free: it looks elsewhere, or got the lock
+ * a moment ago. `looked`: what was found, for people; `evidence`: how. Null if its log shows no wait, or if it has
+ * finished starting.
+ */
+export function waitsElsewhere(
+  { target }: DatabaseSource,
+  around: Surroundings,
+  {
+    looked,
+    evidence,
+    service,
+    user,
+  }: { looked: string; evidence: readonly string[]; service: ServiceSource | null; user: string | null },
+): { finding: Finding; remedy: Remedy } | null {
+  const wait = around.up ? null : lastWait(sinceStart(around.records, around.status) ?? [])
+  if (wait === null) return null
+  const named = around.liquibase?.shown ?? []
+  const told =
+    named.length === 0
+      ? "the service's settings name no schema or table"
+      : `the service's settings say ${listed(named)}`
+  const commands: Suggestion[] = [
+    psql(target, user, sql`SELECT schemaname, tablename FROM pg_tables WHERE tablename ILIKE '%lock%'`),
+    command`testops-admin doctor -d {deployment} --only database/changelog-lock   # wait 15 s first: the service asks
+      for the lock every 10 s`,
+    sentence`to find the service's table among those that psql lists, read these settings in the service's
+      environment and files: ${settings.join(', ')}`,
+    byHand('database/changelog-lock'),
+  ]
+  return {
+    finding: {
+      message:
+        `according to its log, the service is waiting for the change-log lock, but ${looked}. Either the lock was ` +
+        `just released, or the service uses another table, schema or database (${told})`,
+      evidence: [...evidence, ...(service ? [service.commands.logs] : []), firstLine(wait.text)],
+    },
+    remedy: {
+      text:
+        'If the service is still waiting, find the lock table that it uses. Releasing a lock in any other table ' +
+        'changes nothing.',
+      commands,
+    },
+  }
 }

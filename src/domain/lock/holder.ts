@@ -1,6 +1,6 @@
 import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
 import { commonAddress, holderText, isSameHost } from '../../knowledge/lock.ts'
-import { listed, moment, span } from '../../core/format.ts'
+import { counted, listed, moment, span } from '../../core/format.ts'
 import {
   describeSession,
   isBusy,
@@ -10,7 +10,7 @@ import {
   openSessions,
   originOf,
   ownSessions,
-} from './sessions.ts'
+} from './evidence.ts'
 import type { LockSituation } from './situation.ts'
 
 /** Why it cannot be proven that the holder of a lock is dead. */
@@ -61,7 +61,8 @@ export function judgeHolder(situation: LockSituation): LockHolding {
     return {
       holder: 'dead',
       why: [
-        `PostgreSQL was restarted later, at ${moment(situation.databaseStartedAt)}: no session from before is left`,
+        `PostgreSQL was restarted at ${moment(situation.databaseStartedAt)}, after the lock was taken, and ` +
+          'this ended all earlier sessions',
       ],
     }
   const doubts = unseen(situation, open)
@@ -114,25 +115,30 @@ function judgeProcess(
   const named = host === null ? null : holderText(host)
   if (instances === null) return { lack: 'platform', text: "the platform does not show the service's instances" }
   if (address !== null) {
-    const why = commonAddress(address) ?? 'another machine may have it too'
-    const text = `the lock names only the address ${address} (${why}): cannot tell which process took the lock`
+    const why = commonAddress(address) ?? 'another machine may have the same address'
+    const text = `the lock names only the address ${address}, and ${why}. Cannot tell which process took the lock`
     return { lack: 'address', text }
   }
-  if (situation.hasEnded) return { gone: `the process that took it is gone: nothing runs in ${named!} any more` }
+  if (situation.hasEnded)
+    return { gone: `the process that took the lock has ended: nothing runs in ${named!} any more` }
   if (host !== null && !isKnown(situation)) {
     const names = hostsOf(situation)
     const text =
       instances.length > 0
-        ? `${named} is not an instance of the service (${listed(instances.map((instance) => instance.host))})`
-        : `no instance of the service runs ${names.length > 0 ? `on ${listed(names)}` : 'here'}; cannot see what runs on ${named}`
+        ? `${named}, the host named in the lock, is not an instance of the service (instances: ` +
+          `${listed(instances.map((instance) => instance.host))})`
+        : `the lock names host ${named}, and testops-admin cannot see what runs there. No instance of the service ` +
+          `is running ${names.length > 0 ? `on ${listed(names)}` : 'here'}`
     return { lack: 'another-host', text }
   }
-  if (instances.length === 0) return { gone: 'no instance of the service runs' }
+  if (instances.length === 0) return { gone: 'no instance of the service is running' }
   const there = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
   if (there.length === 0)
     return {
       lack: 'another-host',
-      text: `no instance of the service is named ${named!} (${listed(instances.map((instance) => instance.host))}); cannot see what else runs there`,
+      text:
+        `no instance of the service is named ${named!} (instances: ` +
+        `${listed(instances.map((instance) => instance.host))}). Cannot see what else runs on machine ${named!}`,
     }
   const one = named ?? there[0]!.host
   // a program beside the service, in its container or pod, has the same name and address
@@ -148,7 +154,9 @@ function judgeProcess(
     (isNoMigration && startedAfter(instance, situation, 'named'))
   const starts = listed(there.map(({ startedAt }) => (startedAt === null ? '' : moment(startedAt))).filter(Boolean))
   if (there.every(isAfter))
-    return { gone: `the process that took it is gone: ${named ?? 'the service'} was restarted at ${starts}` }
+    return {
+      gone: `the process that took the lock has ended: ${named ?? 'the service'} was restarted later, at ${starts}`,
+    }
   if (
     tookBefore &&
     isQuiet &&
@@ -156,21 +164,30 @@ function judgeProcess(
     there.every((instance) => startedAfter(instance, situation, 'named'))
   )
     return {
-      gone: `the process that took it is gone: the log shows that ${one} took it before its restart at ${starts}`,
+      gone:
+        `the process that took the lock has ended: the log shows that ${one} took the lock before its restart at ` +
+        `${starts}`,
     }
   if (answers && instances.length === 1) {
     if ((took && isDaily) || (granted === null && isNoMigration))
-      return { gone: `${one} has finished its migration: the service answers, and it migrates before it answers` }
+      return {
+        gone:
+          `${one} has finished its migration: the service answers requests, which it does only once its migration ` +
+          'is done',
+      }
     if (isShared) return { lack: 'another-process', text: besideIt(one) }
     if (!there.some((instance) => startedBefore(instance, situation))) return unclear(one, situation)
-    const text = `${one} took it after the service started there, but the service answers and its log does not show this lock: another process may be migrating`
+    const text =
+      `the lock was taken after the service started on ${one}. The service answers, but ` +
+      (took ? 'one of its database sessions is busy' : 'the log that was read does not show that it took the lock') +
+      ': another process may be migrating the database'
     return { lack: 'another-process', text }
   }
   // a waiter has one transaction; nothing is known of a second one
   if (waits && instances.length === 1 && own.filter(isBusy).length <= 1)
     return isShared
       ? { lack: 'another-process', text: besideIt(one) }
-      : { gone: 'the service itself waits for it, and no other instance runs' }
+      : { gone: 'the service itself is waiting for the lock, and no other instance is running' }
   const older = host === null ? undefined : there.find((instance) => startedBefore(instance, situation))
   if (older) return { lives: older }
   return unclear(one, situation)
@@ -184,16 +201,18 @@ function unproven(missing: readonly Missing[]): LockHolding {
 function runsOn(instance: ServiceInstance): Missing {
   return {
     lack: 'another-process',
-    text: `${describeInstance(instance)} was there when the lock was taken and still runs, although PostgreSQL was restarted in between`,
+    text:
+      `${describeInstance(instance)} has been running since before the lock was taken. PostgreSQL was ` +
+      "restarted later, which ended the instance's sessions, but not its process",
   }
 }
 
 function besideIt(host: string): string {
-  return `${host} is the service's container or pod, where another process may be migrating: both connect from the same address`
+  return `another process in ${host} shares the service's address, and may be migrating the database`
 }
 
 function unclear(host: string, { logAheadMs }: LockSituation): Missing {
-  const text = `${host} may have taken it before or after its last start`
+  const text = `it is unclear whether ${host} took the lock before or after its last start`
   return logAheadMs === null
     ? { lack: 'zone', text }
     : { lack: 'clock', text: `${text}: the service's log is ${span(logAheadMs)} ahead of the database's clock` }
@@ -204,52 +223,66 @@ function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | nul
   const { pooler, poolerDoubt, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
   const missing: Missing[] = []
   if (inRecovery)
-    missing.push({ lack: 'standby', text: 'this server is a standby, which does not show the sessions of the primary' })
+    missing.push({
+      lack: 'standby',
+      text: 'this PostgreSQL server is a standby, which does not show the sessions of the primary',
+    })
   const unread = hidden.filter((session) => mayHold(session, situation))
   if (open === null)
-    missing.push({ lack: 'rights', text: 'this user may not see other database sessions (GRANT pg_read_all_stats)' })
+    missing.push({
+      lack: 'rights',
+      text: 'this database user has no permission to see other sessions (missing role: pg_read_all_stats)',
+    })
   else if (unread.length > 0) {
-    const text = `this user may not see what ${usersOf(unread)} does in the database, or since when (${sample(unread)}; GRANT pg_read_all_stats)`
+    const text =
+      `this database user has no permission to see the activity and age of ${sessionsOf(unread)} (missing role: ` +
+      'pg_read_all_stats)'
     missing.push({ lack: 'rights', text })
   }
   if (pooler !== null)
     missing.push({
       lack: 'pooler',
-      text: `${pooler} shares its database sessions between clients: cannot tell which is the holder's`,
+      text:
+        `${pooler} shares its database sessions between clients: cannot tell which session belongs to the lock ` +
+        'holder',
     })
   else if (poolerDoubt !== null) missing.push({ lack: 'route', text: poolerDoubt })
   if (pooler === null && open !== null && open.length > 0) {
     const which = listed(open.slice(0, 3).map((session) => describeSession(session, now)))
     const more = open.length > 3 ? ` and ${open.length - 3} more` : ''
-    const whose = origins === null ? '; cannot see from here which process has it' : ''
-    missing.push({ lack: 'open-session', text: `an open session may be the holder's: ${which}${more}${whose}` })
+    const whose = origins === null ? '; cannot see from this machine which process opened it' : ''
+    missing.push({
+      lack: 'open-session',
+      text: `an open database session may belong to the lock holder: ${which}${more}${whose}`,
+    })
   }
   const others = strangers.filter((session) => mayHold(session, situation))
   if (others.length > 0) {
-    const since = `${usersOf(others)} has a session open (${sample(others)})`
+    const which = sessionsOf(others)
     missing.push(
       usersKnown
-        ? { lack: 'stranger', text: `${since} and may have taken the lock, although it is not the service's user` }
-        : { lack: 'user', text: `the service's database user is unknown, and ${since}` },
+        ? { lack: 'stranger', text: `${which} may hold the lock, although the service uses another database user` }
+        : { lack: 'user', text: `the service's database user is unknown, and ${which} may hold the lock` },
     )
   }
   return missing
 }
 
-function usersOf(sessions: readonly DatabaseBackend[]): string {
-  return listed([...new Set(sessions.map(({ user }) => user ?? 'an unnamed user'))])
-}
-
-/** Lists at most three sessions. */
-function sample(sessions: readonly DatabaseBackend[]): string {
-  return listed(
+/** Describes sessions, at most three of them by PID: `2 sessions of app, root (PID 12 of psql, 13)`. */
+function sessionsOf(sessions: readonly DatabaseBackend[]): string {
+  const users = listed([...new Set(sessions.map(({ user }) => user ?? 'an unnamed user'))])
+  const shown = listed(
     sessions.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`),
+  )
+  return (
+    `${counted(sessions.length, 'session')} of ${users} (PID ` +
+    `${shown}${sessions.length > 3 ? ` and ${sessions.length - 3} more` : ''})`
   )
 }
 
 function withoutSession(own: readonly DatabaseBackend[]): string {
   return own.length === 0
-    ? "no open database session can be the holder's"
+    ? 'no open database session can belong to the lock holder'
     : "every open database session belongs to the service's instance, which does not hold the lock"
 }
 

@@ -1,6 +1,5 @@
 import type { DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
-import type { DatabaseRoute, DatabaseUse } from '../../knowledge/database-use.ts'
-import type { JdbcAddress } from '../../knowledge/jdbc-address.ts'
+import type { DatabaseRoute, DatabaseUse, JdbcAddress } from '../../knowledge/database.ts'
 import { isSameHost } from '../../knowledge/lock.ts'
 
 /** What stands between the service and a database. */
@@ -36,13 +35,17 @@ export function betweenIt(
   if (use === null) return { pooler: null, doubt: doubtOf("the service's settings cannot be read") }
   const all = routesTo(database, use).map((route) => alongRoute(route, database, ports, known))
   const [first] = all
-  if (first === undefined) return { pooler: null, doubt: doubtOf('none of its settings points to it') }
+  if (first === undefined)
+    return { pooler: null, doubt: doubtOf("none of the service's settings points to this database") }
   // each of several routes may be the holder's
   return all.find(({ pooler }) => pooler !== null) ?? all.find(({ doubt }) => doubt !== null) ?? first
 }
 
 function doubtOf(why: string): string {
-  return `cannot tell which address the service uses for this database (${why}): a pooler in between may share sessions`
+  return (
+    `cannot tell how the service connects to this database (${why}). There may be a pooler in between, which ` +
+    'shares sessions between clients'
+  )
 }
 
 /** Returns Liquibase's own route if it may lead to this database, otherwise every route that does. */
@@ -66,14 +69,16 @@ function alongRoute(
   const suspect = address.hosts.find(isSuspect)
   if (suspect) {
     const where = shown === textOf(address) ? `the server at ${suspect.host}:${suspect.port}` : shown
-    return { pooler: `${where}, which the service's settings name, may be a pooler that`, doubt: null }
+    return { pooler: `${where} (in the service's settings) may be a pooler that`, doubt: null }
   }
   const places = placesOf(database)
   const isKnown = address.hosts.every(({ host }) => places.some((place) => isSamePlace(place.host, host, known)))
   if (isKnown) return { pooler: null, doubt: null }
   return {
     pooler: null,
-    doubt: `the service reaches this database at ${shown}, not at ${database.target}: a pooler in between may share sessions`,
+    doubt:
+      `the service connects to this database at ${shown}, not at ${database.target}. There may be a pooler in ` +
+      'between, which shares sessions between clients',
   }
 }
 

@@ -1,6 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockRow, ChangelogLockTable, LockTableName, LockTablesAsked } from '../../core/sources.ts'
-import type { LiquibaseSettings } from '../../knowledge/liquibase-settings.ts'
+import type { LiquibaseSettings } from '../../knowledge/database.ts'
 import { changelogLock, holderText } from '../../knowledge/lock.ts'
 import { psql } from '../evidence.ts'
 import { listed } from '../../core/format.ts'
@@ -57,7 +57,7 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
     const where =
       liquibase !== null && liquibase.shown.length > 0
         ? `but the service's settings say ${listed(liquibase.shown)}`
-        : 'and nothing shows that the service looks there'
+        : 'and nothing shows that the service uses that schema'
     flaws.push({
       message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, ${where}`,
       harmless: false,
@@ -68,15 +68,19 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
   if (counting.length > 1) flaws.push({ message: tellTwice(own), harmless: false })
   const extra = rows.filter(({ id }) => id !== changelogLock.rowId)
   if (extra.length > 0) {
-    const message = `${nameOf(own)} has extra rows (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase ignores`
+    const ids = listed(extra.map(({ id }) => String(id)))
+    const message = `${nameOf(own)} has extra rows (id ${ids}), which Liquibase ignores`
     flaws.push({ message, harmless: true })
   }
   if (row?.locked && row.lockGranted === null) {
-    const message = `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.granted}${row.lockedBy === null ? ` and ${changelogLock.columns.by}` : ''}; a service that waits for it fails`
+    const message =
+      `${nameOf(own)} has a locked row in which ${changelogLock.columns.granted} ` +
+      `${row.lockedBy === null ? `and ${changelogLock.columns.by} are` : 'is'} NULL. Any service that waits for this ` +
+      'lock will fail'
     flaws.push({ message, harmless: false })
   } else if (row?.locked && row.lockedBy === null) {
     flaws.push({
-      message: `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.by}`,
+      message: `${nameOf(own)} has a locked row in which ${changelogLock.columns.by} is NULL`,
       harmless: false,
     })
   }
@@ -111,7 +115,10 @@ export function countingRows({ rows }: ChangelogLockTable): readonly ChangelogLo
 
 /** Says that several rows have the lock's id. `target`: given if the reader does not see which database it is about. */
 export function tellTwice(own: ChangelogLockTable, target?: string): string {
-  return `${nameOf(own)}${target === undefined ? '' : ` at ${target}`} has ${countingRows(own).length} rows with id ${changelogLock.rowId} and no primary key: even Liquibase cannot tell which one counts`
+  return (
+    `${nameOf(own)}${target === undefined ? '' : ` at ${target}`} has ${countingRows(own).length} rows with id ` +
+    `${changelogLock.rowId}, because it has no primary key. Even Liquibase cannot tell which of them is the lock`
+  )
 }
 
 /** Returns the commands that leave one of several rows with the same id. */
@@ -122,7 +129,8 @@ export function leaveOne(target: string, user: string | null, own: LockTableName
     psql(
       target,
       user,
-      sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${own.table ?? changelogLock.table}_pkey`)} PRIMARY KEY (${sqlName(changelogLock.columns.id)})`,
+      sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${own.table ?? changelogLock.table}_pkey`)}
+        PRIMARY KEY (${sqlName(changelogLock.columns.id)})`,
     ),
   ]
 }
@@ -139,9 +147,11 @@ export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow)
 
 /** Returns FORBIDDEN for a table that cannot be read. `user`: the database user of this program; null if unknown. */
 export function mayNotBeRead(target: string, user: string | null, table: LockTableName): AdminError {
-  return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(table)} at ${target}`, [
-    grantTo(target, user, table, 'SELECT'),
-  ])
+  return new AdminError(
+    'FORBIDDEN',
+    `${user ?? 'this database user'} has no permission to read ${nameOf(table)} at ${target}`,
+    [grantTo(target, user, table, 'SELECT')],
+  )
 }
 
 /** Returns what a superuser types to grant the user these rights on the table. */
@@ -150,6 +160,7 @@ export function grantTo(target: string, user: string | null, table: LockTableNam
   return psql(
     target,
     'postgres',
-    sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(table.schema)} TO ${grantee}; GRANT ${within(rights)} ON ${within(nameOf(table))} TO ${grantee}`,
+    sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(table.schema)} TO ${grantee}; GRANT ${within(rights)} ON
+      ${within(nameOf(table))} TO ${grantee}`,
   )
 }

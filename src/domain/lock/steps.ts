@@ -1,16 +1,21 @@
-import { traitsOf } from '../../knowledge/platforms.ts'
+import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { isHostName, javaProcesses, typedOn } from '../../core/host.ts'
-import { command, nested } from '../../core/shell-command.ts'
+import type { Risk } from '../../core/plan.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
+import type { LogsSource, ServiceStatus } from '../../core/sources.ts'
 import { sql, sqlNameInQuotes } from '../../core/sql-text.ts'
 import { parseLockedBy } from '../../knowledge/lock.ts'
+import { stolenFrom } from '../../knowledge/log-signatures.ts'
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { editConfiguration } from '../by-hand.ts'
 import { psql } from '../evidence.ts'
+import { recentRecords } from '../service.ts'
 import type { Lack } from './holder.ts'
 
 /** What a person does if nothing shows whether the holder of a lock lives. */
-export interface StepByHand {
+interface StepByHand {
   /** One or two sentences */
   text: Suggestion
   command: Suggestion
@@ -28,8 +33,8 @@ export interface LockInQuestion {
 }
 
 /** Includes idle sessions: each of them may be the holder's. */
-const allSessions =
-  'SELECT pid, usename, application_name, client_addr, state, backend_start, query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_start'
+const allSessions = sql`SELECT pid, usename, application_name, client_addr, state, backend_start, query
+  FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_start`
 
 /** Returns one step for each lack, in the order of the lacks. */
 export function stepsByHand(lacks: readonly Lack[], lock: LockInQuestion): StepByHand[] {
@@ -50,51 +55,57 @@ const steps: Readonly<Record<Lack, (of: NamedHolder) => StepByHand>> = {
   platform: ({ deployment }) =>
     traitsOf(deployment).isConfigured
       ? {
-          text: 'Set `host.unit` or `host.commands` in the configuration: how the service is started.',
+          text: sentence`Set \`host.unit\` or \`host.commands\` in the configuration: they tell testops-admin how to
+            start the service.`,
           command: editConfiguration(deployment),
         }
       : {
-          text: 'Find out why the platform does not show the service.',
+          text: "Find out why the platform (Kubernetes or Compose) does not show the service's instances.",
           command: 'testops-admin service status -d {deployment}',
         },
-  rights: ({ target, user }) => ({
-    text: 'Let this user see all database sessions.',
-    command: command`${nested(psql(target, 'postgres', sql`GRANT pg_read_all_stats TO ${sqlNameInQuotes(user ?? 'USER')}`))}   # asks for the password of a superuser`,
-  }),
+  rights: ({ target, user }) => {
+    const grant = psql(target, 'postgres', sql`GRANT pg_read_all_stats TO ${sqlNameInQuotes(user ?? 'USER')}`)
+    return {
+      text: 'Let the database user of testops-admin see all sessions.',
+      command: command`${nested(grant)}   # asks for the password of a superuser`,
+    }
+  },
   pooler: ({ deployment }) => ({
-    text: 'Set `database.url` in the configuration to PostgreSQL itself, not to the pooler.',
+    text: 'Set `database.url` in the configuration to the address of PostgreSQL itself, not of the pooler.',
     command: editConfiguration(deployment),
   }),
   route: ({ deployment }) => ({
-    text: "Let this user read the service's settings: `SPRING_DATASOURCE_URL` shows how it reaches its database.",
+    text: sentence`Let testops-admin read the service's settings, where \`SPRING_DATASOURCE_URL\` shows how the
+      service connects to its database.`,
     command: settingsOf(deployment),
   }),
   user: ({ deployment }) => ({
-    text: "Let this user read the service's settings: they name its database user.",
+    text: "Let testops-admin read the service's settings, which name the service's database user.",
     command: settingsOf(deployment),
   }),
   stranger: ({ target, user }) => ({
-    text: 'Find out what that session does, and wait until it has ended.',
+    text: 'Find out what the database sessions of other users are doing, and wait until these sessions have ended.',
     command: psql(target, user, allSessions),
   }),
   'open-session': ({ target, user }) => ({
-    text: 'Find out whose sessions these are, and wait until they have ended.',
+    text: 'Find out which clients hold the open database sessions, and wait until these sessions have ended.',
     command: psql(target, user, allSessions),
   }),
   'another-host': ({ host }) => ({
-    text: 'Make sure that no service and no Liquibase runs there.',
+    text: "Make sure that neither the service nor Liquibase is running on the lock holder's machine.",
     command: javaOn(host),
   }),
   'another-process': ({ deployment, host }) => ({
-    text: 'Make sure that no Liquibase runs beside the service.',
+    text: 'Make sure that no separate Liquibase process is running beside the service.',
     command: traitsOf(deployment).sharesMachine ? javaOn(host) : '{processes}',
   }),
   address: () => ({
-    text: 'Make sure that no Liquibase runs on any machine that reaches this database.',
-    command: command`${nested(javaProcesses)}   # on every such machine`,
+    text: 'Make sure that Liquibase is not running on any machine that can reach this database.',
+    command: command`${nested(javaProcesses)}   # on every machine that can reach the database`,
   }),
   standby: ({ deployment }) => ({
-    text: 'Set `database.url` in the configuration to the primary.',
+    text: sentence`Set \`database.url\` in the configuration to the address of the primary PostgreSQL server, not of the
+      standby.`,
     command: editConfiguration(deployment),
   }),
   zone: ({ deployment }) => ({
@@ -105,7 +116,7 @@ const steps: Readonly<Record<Lack, (of: NamedHolder) => StepByHand>> = {
     text: "Correct the clock of the service's machine.",
     command:
       host === null
-        ? 'sudo timedatectl set-ntp true   # on the machine of the service'
+        ? 'sudo timedatectl set-ntp true   # on the machine that runs the service'
         : typedOn(host, 'sudo timedatectl set-ntp true'),
   }),
 }
@@ -116,5 +127,38 @@ function settingsOf(deployment: Deployment): Suggestion {
 }
 
 function javaOn(host: string | null): Suggestion {
-  return host === null ? command`${nested(javaProcesses)}   # on its machine` : typedOn(host, javaProcesses)
+  return host === null ? command`${nested(javaProcesses)}   # on the holder's machine` : typedOn(host, javaProcesses)
+}
+
+/**
+ * Returns who held the change-log lock that the service's last start released (FIELD-NOTES.md 2): that migration may
+ * still be running. Null if the log shows no such release, or the service runs.
+ */
+export async function stolenLock(logs: Wanted<LogsSource>, { state }: ServiceStatus): Promise<string | null> {
+  return state === 'running' ? null : stolenFrom((await recentRecords(logs)).map(({ text }) => text))
+}
+
+/** Returns what shows whether that migration still runs. `holder`: as Liquibase writes it, HOST (ADDRESS). */
+export function whetherItMigrates(holder: string, deployment: Deployment): Suggestion {
+  if (traitsOf(deployment).namesInstances) return '{status}'
+  return typedOn(holder.split(' ')[0]!, 'ps -C java -o pid,lstart,args')
+}
+
+/** Returns the risk that starting the service now runs a second migration beside that one; empty if there is none. */
+export async function secondMigrationRisks(
+  logs: Wanted<LogsSource>,
+  status: ServiceStatus,
+  deployment: Deployment,
+): Promise<Risk[]> {
+  const holder = await stolenLock(logs, status)
+  if (holder === null) return []
+  return [
+    {
+      name: 'running-migration',
+      message:
+        `when the service last started, it released the change-log lock held by ${holder}. If that holder is still ` +
+        'migrating, starting the service now runs a second migration at the same time',
+      proof: [whetherItMigrates(holder, deployment), 'testops-admin explain lock-stolen'],
+    },
+  ]
 }

@@ -1,17 +1,29 @@
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import { counted, listed } from '../../core/format.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { sentence } from '../../core/shell-command.ts'
 import type {
   BrokerExchange,
+  BrokerPolicy,
   BrokerQueue,
   BrokerSource,
   LogRecord,
   LogsSource,
   ServiceSource,
 } from '../../core/sources.ts'
-import { alwaysDurable, deniesTransientQueues, isBuiltIn, transientQueues } from '../../knowledge/broker.ts'
+import {
+  alwaysDurable,
+  deniesTransientQueues,
+  isBuiltIn,
+  isLossy,
+  lossyKeys,
+  transientQueues,
+} from '../../knowledge/broker.ts'
 import { declaredQueues, durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
 import { parseBoolean, settingDefaults, springSettings } from '../../knowledge/settings.ts'
-import { counted, listed } from '../../core/format.ts'
+import { rabbitmqctl } from '../evidence.ts'
 import { isLogAhead, readSettings, recentRecords, sinceStart } from '../service.ts'
 import { tolerant } from '../wanted.ts'
 
@@ -71,7 +83,7 @@ export async function queueSituation(
   const name = settings.names.rabbitDurable
   const written = settings.value(name)
   const durable = (written === null ? null : parseBoolean(written)) ?? settingDefaults.rabbitDurable
-  const shown = written === null ? `${name} is not set, so ${String(durable)}` : `${name}=${written}`
+  const shown = written === null ? `${name} is not set (default: ${String(durable)})` : `${name}=${written}`
 
   // a refusal from before its settings changed no longer counts
   const current = isLogAhead(records) ? null : sinceStart(records, status)
@@ -87,7 +99,7 @@ export async function queueSituation(
     .filter((queue) => told.queues.has(queue.name) || readers.has(queue.name))
     .map((queue) => ({
       queue,
-      proof: told.queues.has(queue.name) ? "named in the service's log" : `read by its user ${user}`,
+      proof: told.queues.has(queue.name) ? "named in the service's log" : `read by the service's user ${user}`,
       isTold: told.queues.has(queue.name),
       wanted: toldNow?.queues.get(queue.name) ?? durable,
       consumed: readers.has(queue.name),
@@ -111,7 +123,9 @@ export async function queueSituation(
       own.length === 0 &&
       told.queues.size === 0 &&
       all.some((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type))
-        ? `cannot tell which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's: its log names none, and user ${user} reads from none (after a start, lists lag by a few seconds)`
+        ? `cannot tell which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's: ` +
+          `its log names no queue, and user ${user} reads from no queue. If the service has just started, check ` +
+          'again in a few seconds'
         : null,
     exchanges: wrong,
     missing: [...told.queues.keys()].filter((queue) => !all.some((it) => it.name === queue)),
@@ -129,7 +143,7 @@ export function lookedAt({ all, queues }: QueueSituation, vhost: string): string
 /** Lists transient queues that are not known to be the service's, for people; empty if there are none. */
 export function besides({ all, queues }: QueueSituation): string {
   const names = all.filter((it) => !it.durable && !queues.some(({ queue }) => queue === it)).map(({ name }) => name)
-  return names.length > 0 ? `; transient, but not known to be its own: ${listed(names)}` : ''
+  return names.length > 0 ? `; transient queues that may not be the service's: ${listed(names)}` : ''
 }
 
 /** Returns the service's queues and exchanges in log records, each with the `durable` that was last asked for. */
@@ -168,11 +182,49 @@ function refusalOf(
   version: string,
   seen: boolean,
 ): QueueSituation['refusal'] {
-  if (feature?.state === 'denied') return { denied: true, why: 'the broker lists the feature as denied' }
-  if (feature?.state === 'permitted') return { denied: false, why: 'the broker lists the feature as permitted' }
-  if (feature !== null && feature.used === true) return { denied: false, why: 'such queues exist' }
+  if (feature?.state === 'denied')
+    return { denied: true, why: 'RabbitMQ lists transient queues as a deprecated feature that is not permitted' }
+  if (feature?.state === 'permitted')
+    return { denied: false, why: 'RabbitMQ lists transient queues as a deprecated feature that is still permitted' }
+  if (feature !== null && feature.used === true) return { denied: false, why: 'transient queues exist' }
   if (deniesTransientQueues(version) === true)
-    return { denied: true, why: `RabbitMQ refuses it since ${transientQueues.firstDenied}` }
-  if (seen) return { denied: true, why: "the service's log shows such a refusal" }
-  return { denied: false, why: `RabbitMQ ${version} permits it by default` }
+    return { denied: true, why: `RabbitMQ refuses transient queues since ${transientQueues.firstDenied}` }
+  if (seen) return { denied: true, why: "the service's log shows that the broker refused a transient queue" }
+  return { denied: false, why: `RabbitMQ ${version} permits transient queues by default` }
+}
+
+/**
+ * Returns a refusal that names the first policy by which one of the queues `holding` would lose messages; null if there
+ * is no such policy.
+ */
+export function policyAgainst(
+  holding: readonly string[],
+  policies: readonly BrokerPolicy[],
+  broker: Pick<BrokerSource, 'target' | 'vhost'>,
+): AdminError | null {
+  const policy = policies.find((it) => holding.some((queue) => isLossy(it, queue)))
+  if (!policy) return null
+  return new AdminError(
+    'REFUSED',
+    `${settingOf(policy)} on the temporary queues that hold the messages during the repair, so messages could be lost`,
+    howToMend(policy, holding[0]!, broker),
+  )
+}
+
+/** Describes a policy: 'policy short (pattern .*) sets message-ttl'. */
+export function settingOf({ name, isOperators, pattern, definition }: BrokerPolicy): string {
+  const keys = lossyKeys.filter((key) => key in definition)
+  return `${isOperators ? 'operator policy' : 'policy'} ${name} (pattern ${pattern}) sets ${listed(keys)}`
+}
+
+/** Returns commands that keep the policy from applying to that queue. */
+export function howToMend(
+  { isOperators }: BrokerPolicy,
+  queue: string,
+  broker: Pick<BrokerSource, 'target' | 'vhost'>,
+): Suggestion[] {
+  return [
+    rabbitmqctl(broker, isOperators ? 'list_operator_policies' : 'list_policies'),
+    sentence`change the policy's pattern so that it does not match queue ${queue}`,
+  ]
 }

@@ -1,6 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import { sentence } from '../../core/shell-command.ts'
-import type { Binding } from '../../core/topology.ts'
+import type { Binding } from '../../core/broker-control.ts'
 import { typesOf } from '../../knowledge/argument-types.ts'
 
 /**
@@ -31,9 +31,12 @@ export function exactlyListed(bindings: readonly Binding[]): Binding[] {
 }
 
 function untyped({ source, destination, destinationKind, routingKey, arguments: values }: Binding): AdminError {
-  const message = `cannot tell the argument types of a binding (${destinationKind} ${destination} to exchange ${source}: ${Object.keys(values).join(', ')}), so it could not be restored unchanged`
+  const message =
+    `the repair cannot restore the binding of ${destinationKind} ${destination} to exchange ${source} exactly: ` +
+    `the types of the binding's arguments (${Object.keys(values).join(', ')}) are unknown`
   return new AdminError('REFUSED', message, [
     sentence`remove that binding (routing key ${routingKey}), and add it again after the repair`,
-    'rabbitmqctl list_bindings source_name destination_name routing_key arguments --formatter json   # on the broker: shows the types',
+    'rabbitmqctl list_bindings source_name destination_name routing_key arguments --formatter json   # run this on ' +
+      'the broker to see the types of the arguments',
   ])
 }

@@ -1,4 +1,5 @@
 import type { Suggestion } from '../../core/shell-command.ts'
+import { command } from '../../core/shell-command.ts'
 import type { SignatureId } from '../signatures.ts'
 import type { ReaderName } from './readers.ts'
 
@@ -62,4 +63,28 @@ export interface SignatureText {
   behind: string
   /** A blank for the log that contains it */
   log?: string
+}
+
+/** Returns every entry in full: an entry that refers to another takes from it what it leaves out itself. */
+export function resolved(texts: readonly ExplainText[]): readonly ExplainEntry[] {
+  const whole = new Map(texts.flatMap((text) => ('of' in text ? [] : [[text.id, text] as const])))
+  return texts.map((text) => {
+    if (!('of' in text)) return text
+    const base = whole.get(text.of)
+    if (!base) throw new Error(`${text.id} refers to ${text.of}, which does not exist`)
+    const { of, meaning, fitting, see = [], ...own } = text
+    const { severities, causes, source } = base
+    const verify = base.kind === 'check' ? [command`testops-admin doctor --only ${of}`, ...base.verify] : base.verify
+    const remedies = base.remedies.filter((_, index) => fitting?.includes(index) ?? true)
+    return {
+      severities,
+      causes,
+      verify,
+      remedies,
+      source,
+      ...own,
+      meaning: `${meaning} ${base.meaning}`,
+      see: [of, ...see],
+    }
+  })
 }

@@ -1,6 +1,6 @@
 import { checkTexts, faultTexts, signatureTexts, termTexts } from '../../../explain/index.yaml'
 import type { ExplainEntry, ExplainText, SignatureText } from './entry.ts'
-import { resolved } from './resolve.ts'
+import { resolved } from './entry.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import { signatures } from '../signatures.ts'
 
@@ -8,7 +8,7 @@ import { signatures } from '../signatures.ts'
 function signatureEntry({ id, meaning, cause, behind, log = 'SERVICE_LOG' }: SignatureText): ExplainEntry {
   const { title, severity, pattern, remedy, source } = signatures.find((it) => it.id === id)!
   const look = {
-    text: 'See what is behind it, how to make sure, and what to do.',
+    text: 'Read about the cause, how to confirm it, and what to do.',
     commands: [command`testops-admin explain ${behind}`],
   }
   return {
@@ -22,7 +22,10 @@ function signatureEntry({ id, meaning, cause, behind, log = 'SERVICE_LOG' }: Sig
       'testops-admin scan-logs',
       command`grep -E${nested(pattern.ignoreCase ? 'i' : '')} ${pattern.source} ${log} | tail`,
     ],
-    remedies: remedy === null ? [look] : [look, { text: 'Once you have made sure, run this.', commands: [remedy] }],
+    remedies:
+      remedy === null
+        ? [look]
+        : [look, { text: 'Once you have confirmed the cause, run this command.', commands: [remedy] }],
     source,
     signatures: [id],
     see: [behind],

@@ -45,13 +45,13 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
     }
   } catch (error) {
     if (error instanceof AdminError) throw error
-    const message = `the lab's RabbitMQ at ${rabbitmq.host}:${rabbitmq.port} refused: ${messageOf(reason ?? error)}`
+    const message = `the lab's RabbitMQ at ${rabbitmq.host}:${rabbitmq.port} failed: ${messageOf(reason ?? error)}`
     throw new AdminError('FAILED', message, ['testops-admin lab up'], { cause: error })
   }
 }
 
 function blockedBy(alarm: string): AdminError {
-  const message = `the lab's RabbitMQ accepts no messages (alarm: ${alarm}), so this fault cannot be made now`
+  const message = `the lab's RabbitMQ accepts no messages (alarm: ${alarm}), so the lab cannot create this fault now`
   return new AdminError('REFUSED', message, ['testops-admin lab status', 'testops-admin lab mend'])
 }
 
@@ -107,7 +107,8 @@ async function management(
   } catch (error) {
     said = messageOf(error)
   }
-  throw new AdminError('UNREACHABLE', `the broker's management API refused ${method} ${url}: ${said}`, [
-    'set TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL for a given broker, with a user that has the tag administrator',
+  throw new AdminError('UNREACHABLE', `the call ${method} ${url} to the broker's management API failed: ${said}`, [
+    'if the lab uses your broker, set TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL, and give the ' +
+      '`administrator` tag to the user in TESTOPS_ADMIN_LAB_RABBITMQ_URL',
   ])
 }

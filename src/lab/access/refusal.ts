@@ -4,6 +4,6 @@ import type { ServerRecord } from '../servers/index.ts'
 
 /** Returns the error for a failed connection to one of the lab's servers. */
 export function notLetIn({ kind, host, port }: ServerRecord, cause: unknown): AdminError {
-  const message = `the lab's ${serverNames[kind]} at ${host}:${port} refused the connection: ${messageOf(cause)}`
+  const message = `cannot connect to the lab's ${serverNames[kind]} at ${host}:${port}: ${messageOf(cause)}`
   return new AdminError('UNREACHABLE', message, ['testops-admin lab status', 'testops-admin lab mend'], { cause })
 }

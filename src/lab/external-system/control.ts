@@ -5,8 +5,7 @@ import type { Lab } from '../lab.ts'
 import type { LabLayout } from '../layout.ts'
 import { restartLabService, waitForLog, waitUntilServing } from '../service.ts'
 import { removeSideProgram, startSideProgram } from '../side-program/control.ts'
-import { addressOf, integrationName as name } from './address.ts'
-import { currentUserPath, filesIn } from './orders.ts'
+import { addressOf, currentUserPath, filesIn, integrationName as name } from './orders.ts'
 import type { ExternalSystemReport } from './orders.ts'
 
 /** The one user whom the external system lets in. */

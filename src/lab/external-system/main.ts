@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listenHere, readOrders, writeReport } from '../side-program/own.ts'
+import { listenHere, readOrders, writeReport } from '../side-program/files.ts'
 import { currentUserPath, filesIn } from './orders.ts'
 import type { ExternalSystemOrders } from './orders.ts'
 import type { RequestListener } from 'node:http'

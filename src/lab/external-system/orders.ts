@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
+import type { LabLayout } from '../layout.ts'
 import type { SideProgram } from '../side-program/files.ts'
+import { readReport } from '../side-program/files.ts'
 
 /** The orders that the lab gives the external system. */
 export interface ExternalSystemOrders {
@@ -26,4 +28,12 @@ export function filesIn(folder: string): SideProgram {
     orders: join(folder, 'external-system.json'),
     report: join(folder, 'external-system.pid'),
   }
+}
+
+export const integrationName = 'issue-tracker'
+
+/** Returns the address that the integration calls; null if no external system is running. */
+export async function addressOf(layout: LabLayout): Promise<string | null> {
+  const report = await readReport<ExternalSystemReport>(filesIn(layout.externalSystem))
+  return report && `http://127.0.0.1:${report.port}${currentUserPath}`
 }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { AdminError, messageOf } from '../../core/error.ts'
-import type { Clock } from './clock.ts'
-import type { TestCases } from './data/test-cases.ts'
+import type { Clock } from './machine.ts'
+import type { TestCases } from './data/projects.ts'
 import type { AnswerPlan } from './http/planned-answers.ts'
 
 /**

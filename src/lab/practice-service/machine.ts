@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { images } from '../../knowledge/images.ts'
-import { defaultVendor } from '../../knowledge/settings.ts'
 import type { Vendor } from '../../knowledge/settings.ts'
+import { defaultVendor } from '../../knowledge/settings.ts'
 
 /** The machine that the practice service thinks it runs on. The lab changes it to cause faults. */
 export interface PracticeMachine {
@@ -101,4 +101,17 @@ function named(migration: PendingMigration): PendingMigration {
 
 function wrong(key: string, how = 'has the wrong type'): AdminError {
   return new AdminError('CONFIGURATION', `the practice service's machine file is invalid: ${key} ${how}`)
+}
+
+/** The clock of the service's machine. The service takes every date from it, and checks every date against it. */
+export interface Clock {
+  /** milliseconds ahead of real time; the lab changes it while the service runs */
+  offsetMs: number
+  /** epoch milliseconds */
+  now(): number
+}
+
+export function createClock(offsetMs: number): Clock {
+  const clock: Clock = { offsetMs, now: () => Date.now() + clock.offsetMs }
+  return clock
 }

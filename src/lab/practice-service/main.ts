@@ -2,9 +2,9 @@ import { AdminError } from '../../core/error.ts'
 import { readMachine } from './machine.ts'
 import type { PracticeMachine } from './machine.ts'
 import { readFile } from 'node:fs/promises'
-import { firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
-import { missingFlags, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
 import { images } from '../../knowledge/images.ts'
+import { firstV3Build, isAtLeast, parseBuild } from '../../knowledge/builds.ts'
+import { missingFlags, parseCpuinfo } from '../../knowledge/processors.ts'
 import type { Environment } from './settings.ts'
 
 /** A JVM's exit codes for these signals. */

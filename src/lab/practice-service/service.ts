@@ -1,34 +1,73 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Secret } from '../../core/secret.ts'
-import { listenToBroker } from './broker/listener.ts'
 import type { BrokerListener } from './broker/listener.ts'
-import { createClock } from './clock.ts'
-import { openControl } from './control.ts'
+import { listenToBroker } from './broker/listener.ts'
 import type { Controlled } from './control.ts'
+import { openControl } from './control.ts'
 import { changeSets } from './data/change-sets.ts'
-import { testCases } from './data/test-cases.ts'
-import { treeMigration } from './data/tree-migration.ts'
-import { openDatabase } from './database/pool.ts'
+import { treeMigration } from './data/jobs.ts'
+import { testCases } from './data/projects.ts'
 import type { Database } from './database/pool.ts'
-import { createApp } from './http/app.ts'
+import { openDatabase } from './database/pool.ts'
 import { answerPlan } from './http/planned-answers.ts'
-import { openHttp } from './http/server.ts'
+import { createApp, openHttp } from './http/server.ts'
 import { createTokens } from './http/tokens.ts'
 import { pollIntegrations } from './integrations/poll.ts'
-import { lockedBy } from './liquibase/session.ts'
-import { LiquibaseFailure } from './liquibase/exceptions.ts'
+import { LiquibaseFailure, lockedBy } from './liquibase/lock-service.ts'
 import { update } from './liquibase/update.ts'
-import { createLog, fileWriter } from './log/log.ts'
 import type { Log } from './log/log.ts'
-import { levelFilter } from './log/levels.ts'
+import { createLog, fileWriter, levelFilter, summary, throwable } from './log/log.ts'
 import type { PracticeMachine } from './machine.ts'
-import { reportFailure } from './report-failure.ts'
+import { createClock } from './machine.ts'
 import { sessionRepository } from './sessions/repository.ts'
 import { openStore } from './sessions/store.ts'
-import { readLogSettings, readSettings } from './settings.ts'
 import type { Environment, ServiceSettings } from './settings.ts'
+import { readLogSettings, readSettings } from './settings.ts'
 import { StartupFailure } from './startup-failure.ts'
+
+/** Logs a failed start as Spring Boot does when it could not refresh its context. */
+function reportFailure({ bean, thrown, analysis }: StartupFailure, log: Log): void {
+  const message =
+    `Error creating bean with name '${bean}' defined in class path resource [${bean}.class]: ` + summary(thrown)
+  const creation = throwable(
+    'org.springframework.beans.factory.BeanCreationException',
+    message,
+    [
+      'org.springframework.beans.factory.support.AbstractBeanFactory.doGetBean(AbstractBeanFactory.java:336)',
+      'org.springframework.boot.SpringApplication.run(SpringApplication.java:335)',
+    ],
+    thrown,
+  )
+  log.warn(
+    'org.springframework.boot.web.servlet.context.AnnotationConfigServletWebServerApplicationContext',
+    `Exception encountered during context initialization - cancelling refresh attempt: ${summary(creation)}`,
+  )
+  if (analysis === null) {
+    log.error('org.springframework.boot.SpringApplication', 'Application run failed', creation)
+    return
+  }
+  const stars = '***************************'
+  log.error(
+    'org.springframework.boot.diagnostics.LoggingFailureAnalysisReporter',
+    [
+      '',
+      '',
+      stars,
+      'APPLICATION FAILED TO START',
+      stars,
+      '',
+      'Description:',
+      '',
+      analysis.description,
+      '',
+      'Action:',
+      '',
+      analysis.action,
+      '',
+    ].join('\n'),
+  )
+}
 
 const application = 'vendor.report.TestOpsApplication'
 const tomcat = 'org.springframework.boot.web.embedded.tomcat.TomcatWebServer'
@@ -41,7 +80,7 @@ export interface PracticeService {
   stop(): Promise<void>
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** stops a running start, which then rejects with AbortError */
   signal?: AbortSignal
   /** receives the log if LOGGING_FILE_NAME is not set; standard output if left out */

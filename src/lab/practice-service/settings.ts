@@ -1,17 +1,42 @@
-import { Secret } from '../../core/secret.ts'
 import { isTimeZone } from '../../core/local-time.ts'
+import { Secret } from '../../core/secret.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
-import { parseBoolean, settingDefaults, settingNames, springSettings } from '../../knowledge/settings.ts'
 import type { Vendor } from '../../knowledge/settings.ts'
-import { parseJdbcUrl } from './jdbc-url.ts'
-import type { JdbcAddress } from './jdbc-url.ts'
-import { throwable } from './log/throwable.ts'
+import { parseBoolean, settingDefaults, settingNames, springSettings } from '../../knowledge/settings.ts'
+import { throwable } from './log/log.ts'
 import { StartupFailure } from './startup-failure.ts'
+
+/** A pgjdbc address (FIELD-NOTES.md 1.3), without credentials. */
+export interface JdbcAddress {
+  host: string
+  port: number
+  database: string
+  /** pgjdbc's default name if the address has none */
+  applicationName: string
+  schema: string | null
+  encrypted: boolean
+}
+
+/** Reads `jdbc:postgresql://h:p[,h2:p]/db?…`; the first host counts. Null if it is not such an address. */
+export function parseJdbcUrl(text: string): JdbcAddress | null {
+  const parts = /^jdbc:postgresql:\/\/([^/?#]*)\/([^?#]*)(?:\?(.*))?$/.exec(text.trim())
+  if (!parts) return null
+  const first = /^(\[[^\]]+\]|[^:,]*)(?::(\d+))?/.exec(parts[1]!)
+  const parameters = new URLSearchParams(parts[3] ?? '')
+  return {
+    host: (first?.[1] || 'localhost').replace(/^\[|\]$/g, ''),
+    port: Number(first?.[2] ?? 5432),
+    database: decodeURIComponent(parts[2]!),
+    applicationName: parameters.get('ApplicationName') ?? 'PostgreSQL JDBC Driver',
+    schema: parameters.get('currentSchema'),
+    encrypted: ['require', 'verify-ca', 'verify-full'].includes(parameters.get('sslmode') ?? ''),
+  }
+}
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The settings of the log, which must work before anything else is read. */
-export interface LogSettings {
+interface LogSettings {
   logFile: string | null
   timeZone: string
 }

@@ -1,5 +1,5 @@
-import { summary } from './log/throwable.ts'
-import type { Throwable } from './log/throwable.ts'
+import { summary } from './log/log.ts'
+import type { Throwable } from './log/log.ts'
 
 /** The service cannot start: Spring Boot could not refresh its context. */
 export class StartupFailure extends Error {

@@ -1,6 +1,6 @@
-import { request } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { webSession } from '../../knowledge/web-session.ts'
+import { request } from 'node:http'
+import { webSession } from '../../knowledge/sessions.ts'
 import type { ProxyOrders } from './orders.ts'
 
 const reasons = { 413: 'Request Entity Too Large', 502: 'Bad Gateway', 504: 'Gateway Time-out' } as const
@@ -72,8 +72,56 @@ function isSentAway(
 function refuse(answer: ServerResponse, status: keyof typeof reasons): void {
   if (answer.headersSent) return
   const title = `${status} ${reasons[status]}`
-  const page = `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`
+  const page =
+    `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n` +
+    '<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n'
   answer
     .writeHead(status, { 'content-type': 'text/html', 'content-length': page.length, connection: 'close' })
     .end(page)
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+interface Answered {
+  at: Date
+  address: string
+  method: string
+  target: string
+  status: number
+  bytes: number
+  referer: string | undefined
+  agent: string | undefined
+  authorization: string | undefined
+}
+
+/** Returns a line in nginx's combined format, plus the Authorization scheme, which an nginx `map` extracts. */
+export function logLine({
+  at,
+  address,
+  method,
+  target,
+  status,
+  bytes,
+  referer,
+  agent,
+  authorization,
+}: Answered): string {
+  const scheme = /^([A-Za-z-]+) /.exec(authorization ?? '')?.[1]
+  const words = [`${method} ${target} HTTP/1.1`, referer, agent, scheme].map(
+    (text) => `"${text === undefined ? '-' : escaped(text)}"`,
+  )
+  return `${address} - - [${clockTime(at)}] ${words[0]} ${status} ${bytes} ${words.slice(1).join(' ')}\n`
+}
+
+function clockTime(at: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const day = `${two(at.getUTCDate())}/${months[at.getUTCMonth()]}/${at.getUTCFullYear()}`
+  return `${day}:${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())} +0000`
+}
+
+function escaped(text: string): string {
+  return text.replace(
+    /["\\]|[^\x20-\x7e]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  )
 }

@@ -1,9 +1,8 @@
 import { appendFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listenHere, readOrders, writeReport } from '../side-program/own.ts'
-import { forward } from './forward.ts'
-import { logLine } from './log-line.ts'
+import { listenHere, readOrders, writeReport } from '../side-program/files.ts'
+import { forward, logLine } from './forward.ts'
 import { filesIn } from './orders.ts'
 import type { ProxyOrders } from './orders.ts'
 

@@ -2,13 +2,12 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import { redactUrl } from '../../core/secret.ts'
 import { accepts } from './local/ports.ts'
 import { writeRecord } from './record.ts'
-import { serverNames } from './types.ts'
+import { isOfLine, lineNames, oldestPostgres, serverNames } from './types.ts'
 import type { ServerKind, ServerRecord, ServerRequest } from './types.ts'
 import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { askManagement } from './local/management.ts'
+import { askManagement } from './local/rabbitmq.ts'
 import { postgresClient } from './postgres-client.ts'
-import { isOfLine, lineNames, oldestPostgres } from './versions.ts'
 
 const variables: Readonly<Record<ServerKind, string>> = {
   postgres: 'TESTOPS_ADMIN_LAB_POSTGRES_URL',
@@ -74,7 +73,7 @@ export async function takeGiven(
 /** Returns the command that makes the lab start its own server instead of using a given one. */
 function startOwn(variable: string, environment: NodeJS.ProcessEnv): Suggestion {
   const forced = environment[wayVariable] === 'given' ? [wayVariable] : []
-  return command`unset ${[...forced, variable]}   # the lab then starts its own`
+  return command`unset ${[...forced, variable]}   # the lab then starts its own server`
 }
 
 function management(host: string, environment: NodeJS.ProcessEnv): { managementPort: number; managementUrl: string } {
@@ -92,7 +91,7 @@ function parse(variable: string, text: string): URL {
   try {
     const url = new URL(text)
     if (url.hostname) return url
-    throw new Error('it has no host')
+    throw new Error('the address has no host')
   } catch (error) {
     throw new AdminError('CONFIGURATION', `${variable}: invalid address ${redactUrl(text)}: ${messageOf(error)}`)
   }
@@ -172,6 +171,6 @@ async function ask(record: ServerRecord): Promise<string> {
 }
 
 function firstWord(version: string | undefined): string {
-  if (!version) throw new Error('it does not report its version')
+  if (!version) throw new Error('the server does not report its version')
   return version.split(' ')[0] ?? version
 }

@@ -13,7 +13,7 @@ import { assertDisk, fillLocalDisk, freeLocalDisk } from './local/disk.ts'
 import { endLocal, localRunning, removeLocal, resumeLocal } from './local/index.ts'
 import { accepts } from './local/ports.ts'
 import { controlLocal } from './local/rabbitmq.ts'
-import type { LocalRecord } from './local/kind.ts'
+import type { LocalRecord } from './local/processes.ts'
 import { postgresClient } from './postgres-client.ts'
 import { readServer } from './record.ts'
 import { serverNames } from './types.ts'
@@ -117,15 +117,16 @@ function refuseGiven(record: ServerRecord, what: string): void {
   if (record.way !== 'given') return
   throw new AdminError(
     'REFUSED',
-    `${serverNames[record.kind]} at ${record.host}:${record.port} is not the lab's own server and must not be ${what}`,
+    `${serverNames[record.kind]} at ${record.host}:${record.port} is not the lab's own server, so it must not ` +
+      `be ${what}`,
     ['unset TESTOPS_ADMIN_LAB_…_URL, and start the lab with its own servers'],
   )
 }
 
 function noDisk(record: ServerRecord): AdminError {
-  return new AdminError(
-    'UNAVAILABLE',
-    `${serverNames[record.kind]} has no small disk of its own that could be filled`,
-    ['testops-admin lab down', 'testops-admin lab up   # as root, or with the Debian package tcc'],
-  )
+  const message = `${serverNames[record.kind]}'s data is not on a small disk that the lab could fill`
+  return new AdminError('UNAVAILABLE', message, [
+    'testops-admin lab down',
+    'testops-admin lab up   # run it as root, or install the Debian package tcc first',
+  ])
 }

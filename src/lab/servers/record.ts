@@ -1,9 +1,24 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
-import { writePrivate } from './private-file.ts'
-import type { ServerRecord } from './types.ts'
 import { command } from '../../core/shell-command.ts'
+import type { ServerRecord } from './types.ts'
+
+/**
+ * Writes a file (mode 0600) in one step and syncs it: readers see the old or the new one. Creates its folder (0700).
+ */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const next = `${path}.${process.pid}.new`
+  const file = await open(next, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(next, path)
+}
 
 const fileName = 'server.json'
 
@@ -31,13 +46,13 @@ export async function readServer(directory: string): Promise<ServerRecord | null
   try {
     const record = JSON.parse(text) as ServerRecord
     if (record.schemaVersion !== 1 || typeof record.id !== 'string')
-      throw new Error('it was written by another version')
+      throw new Error('another version of testops-admin wrote it')
     // the folder may have been moved: trust its present path
     return { ...record, directory }
   } catch (error) {
     throw new AdminError(
       'FAILED',
-      `the server's record ${path} is damaged: ${messageOf(error)}`,
+      `cannot use ${path}, the lab's record of a server: ${messageOf(error)}`,
       [command`rm -r ${directory}`],
       {
         cause: error,

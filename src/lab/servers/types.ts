@@ -1,4 +1,6 @@
 import type { Secret } from '../../core/secret.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { deniesTransientQueues, transientQueues } from '../../knowledge/broker.ts'
 
 export type ServerKind = 'postgres' | 'rabbitmq' | 'redis'
 
@@ -125,4 +127,42 @@ export const serverNames: Readonly<Record<ServerKind, string>> = {
   postgres: 'PostgreSQL',
   rabbitmq: 'RabbitMQ',
   redis: 'Redis',
+}
+
+/** The product needs 15 or later (FIELD-NOTES.md 0). */
+export const oldestPostgres = 15
+
+export const lineNames: Readonly<Record<RabbitmqLine, Suggestion>> = {
+  '3': 'a version before 4.0',
+  '4.0': '4.0 to 4.2',
+  // every 4.x can be configured to refuse them
+  '4.3': '4.0 or later',
+  '4.3-permitting': '4.3 or later',
+}
+
+export function isOfLine(version: string, line: RabbitmqLine): boolean {
+  const isFour = Number.parseInt(version, 10) >= 4
+  const deniesByItself = deniesTransientQueues(version) === true
+  if (line === '3') return !isFour
+  if (line === '4.3-permitting') return deniesByItself
+  return isFour && (line === '4.3' || !deniesByItself)
+}
+
+/**
+ * Lines that make the lists of the management API lag by at most a second, not five: the plugin copies what it lists as
+ * often as it takes the finest of these samples.
+ */
+const soonListed = ['global.minute', 'basic.minute', 'detailed.10'].map(
+  (name) => `management.sample_retention_policies.${name} = 1`,
+)
+
+/**
+ * Returns the lines of RabbitMQ's configuration that are the same wherever it runs, and whether transient queues are
+ * permitted. 4.0, which only tests start, lists as late as a broker does by itself.
+ */
+export function brokerLines(line: RabbitmqLine | undefined): readonly string[] {
+  const common = ['disk_free_limit.absolute = 50MB', 'collect_statistics_interval = 1000']
+  if (line === '4.0') return common
+  const permission = `${transientQueues.permitSetting} = ${String(line === '4.3-permitting')}`
+  return [...common, ...soonListed, ...(line?.startsWith('4.3') ? [permission] : [])]
 }

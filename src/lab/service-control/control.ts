@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process'
-import { access } from 'node:fs/promises'
-import { constants } from 'node:os'
+import { closeSync, openSync } from 'node:fs'
+import { access, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AdminError } from '../../core/error.ts'
-import { killAll, markOf, processesOf } from '../servers/local/processes.ts'
 import { giveBack, takeLock } from '../../adapters/lock-file.ts'
-import { identify, isAlive } from '../../adapters/process-identity.ts'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
-import { forget, readEnded, running } from './unit.ts'
-import type { Started, Unit } from './unit.ts'
+import { identify, isAlive } from '../../adapters/process-identity.ts'
+import { AdminError } from '../../core/error.ts'
 import { command } from '../../core/shell-command.ts'
+import { killAll, markOf, processesOf } from '../servers/local/processes.ts'
+import { linesOf, writeStatusScript } from './status.ts'
+import type { Started, Unit } from './unit.ts'
+import { forget, hasEnded, parseEnvironment, replace, running, writeStarted } from './unit.ts'
 
 const stopWithinMs = 30_000
 const startWithinMs = 10_000
@@ -25,7 +26,7 @@ export async function start(
   await access(unit.environmentFile).catch((cause: unknown) => {
     throw new AdminError(
       'CONFIGURATION',
-      `${unit.environmentFile} is missing: this is not a service's folder`,
+      `${unit.directory} is not the folder of a service: ${unit.environmentFile} is missing`,
       ['testops-admin lab up'],
       { cause },
     )
@@ -34,6 +35,7 @@ export async function start(
     if (await running(unit)) return 'already running'
     await forget(unit.exitFile)
     await forget(unit.pidFile)
+    await writeStatusScript(unit)
     const [program, ...words] = superviser
     const child = spawn(program, words, {
       detached: true,
@@ -46,9 +48,9 @@ export async function start(
     })
     child.unref()
     for (const until = Date.now() + startWithinMs; Date.now() < until; await sleep(20)) {
-      if ((await running(unit)) || (await readEnded(unit))) return 'started'
+      if ((await running(unit)) || (await hasEnded(unit))) return 'started'
       const over = await Promise.race([failed.then((error) => ({ error })), sleep(0, null)])
-      if (over && !(await readEnded(unit))) break
+      if (over && !(await hasEnded(unit))) break
     }
     throw new AdminError('FAILED', `the service in ${unit.directory} could not be started`, [
       command`less ${unit.logFile}`,
@@ -67,7 +69,7 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
       ])
     }
     // its supervisor records the exit status a moment later
-    for (const until = Date.now() + 2000; Date.now() < until && !(await readEnded(unit)); ) await sleep(20)
+    for (const until = Date.now() + 2000; Date.now() < until && !(await hasEnded(unit)); ) await sleep(20)
     return 'stopped'
   }
   return claimed(unit, work, { evenIfFull: true })
@@ -79,53 +81,6 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
  */
 export async function endStragglers(directory: string): Promise<void> {
   if (process.platform === 'linux') await killAll(() => processesOf(directory, null))
-}
-
-export interface UnitStatus {
-  running: boolean
-  /** `key=value` as `systemctl show` prints them */
-  lines: readonly string[]
-}
-
-/**
- * Reports the unit's state. SIGTERM and a JVM's exit code 143 for it count as a clean exit, as with
- * `SuccessExitStatus=143`.
- */
-export async function status(unit: Unit): Promise<UnitStatus> {
-  const service = await running(unit)
-  if (service) {
-    return {
-      running: true,
-      lines: [
-        'ActiveState=active',
-        'SubState=running',
-        `MainPID=${service.pid}`,
-        `ExecMainStartTimestamp=${service.startedAt}`,
-        'ExecMainExitTimestamp=',
-        'ExecMainCode=0',
-        'ExecMainStatus=0',
-        'Result=success',
-      ],
-    }
-  }
-  const ended = await readEnded(unit)
-  const number = ended?.signal ? constants.signals[ended.signal as NodeJS.Signals] : (ended?.code ?? 0)
-  const clean =
-    ended === null || ended.signal === 'SIGTERM' || (ended.signal === null && (ended.code === 0 || ended.code === 143))
-  const result = clean ? 'success' : ended.signal ? 'signal' : 'exit-code'
-  return {
-    running: false,
-    lines: [
-      `ActiveState=${clean ? 'inactive' : 'failed'}`,
-      `SubState=${clean ? 'dead' : 'failed'}`,
-      'MainPID=0',
-      `ExecMainStartTimestamp=${ended?.startedAt ?? ''}`,
-      `ExecMainExitTimestamp=${ended?.endedAt ?? ''}`,
-      `ExecMainCode=${ended ? (ended.signal ? 2 : 1) : 0}`,
-      `ExecMainStatus=${number}`,
-      `Result=${result}`,
-    ],
-  }
 }
 
 async function ends(service: Started, signal: 'SIGTERM' | 'SIGKILL', withinMs: number): Promise<boolean> {
@@ -148,7 +103,7 @@ async function claimed<T>(unit: Unit, work: () => Promise<T>, options: { evenIfF
   for (const until = Date.now() + stopWithinMs + 10_000; holder; holder = await take()) {
     if (Date.now() > until)
       throw new AdminError('BUSY', `process ${holder.pid} is starting or stopping the service in ${unit.directory}`, [
-        'try again when it has finished',
+        'try again when that process has finished',
       ])
     await sleep(50)
   }
@@ -157,4 +112,38 @@ async function claimed<T>(unit: Unit, work: () => Promise<T>, options: { evenIfF
   } finally {
     await giveBack(unit.lockFile, own)
   }
+}
+
+/**
+ * Starts the service with only the settings in its environment file. Records its process, waits for it to exit, and
+ * records that. Runs in its own process, so the exit status is known after the starter has exited.
+ */
+export async function supervise(unit: Unit, program: string): Promise<void> {
+  const settings = parseEnvironment(await readFile(unit.environmentFile, 'utf8'))
+  const log = openSync(unit.logFile, 'a', 0o600)
+  const startedAt = new Date().toISOString()
+  const child = spawn(process.execPath, [program], {
+    cwd: unit.directory,
+    env: {
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      LANG: 'C.UTF-8',
+      ...settings,
+      ...markOf(unit.directory),
+      LAB_MACHINE_FILE: unit.machineFile,
+    },
+    stdio: ['ignore', log, log],
+    // its own group, so a terminal's Ctrl-C does not reach the service
+    detached: true,
+  })
+  closeSync(log)
+  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.once('error', () => resolve({ code: 203, signal: null }))
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  // if it exits too soon to be inspected, only its process id is recorded
+  const identity = child.pid === undefined ? null : ((await identify(child.pid)) ?? { pid: child.pid, startTime: '-' })
+  if (identity) await writeStarted(unit, { ...identity, startedAt })
+  const { code, signal } = await ended
+  const lines = linesOf({ startedAt, endedAt: new Date().toISOString(), code, signal })
+  await replace(unit.exitFile, `${lines.join('\n')}\n`)
 }

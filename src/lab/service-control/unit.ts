@@ -11,19 +11,13 @@ export interface Unit {
   logFile: string
   pidFile: string
   exitFile: string
+  statusFile: string
   lockFile: string
 }
 
 /** The running service, or the last one. Times are ISO. */
 export interface Started extends ProcessIdentity {
   startedAt: string
-}
-
-export interface Ended {
-  startedAt: string
-  endedAt: string
-  code: number | null
-  signal: string | null
 }
 
 export function unitIn(directory: string): Unit {
@@ -35,6 +29,7 @@ export function unitIn(directory: string): Unit {
     logFile: file('service.log'),
     pidFile: file('service.pid'),
     exitFile: file('service.exit'),
+    statusFile: file('status'),
     lockFile: file('service.lock'),
   }
 }
@@ -45,21 +40,14 @@ export async function running(unit: Unit): Promise<Started | null> {
   return started && (await isAlive(started)) ? started : null
 }
 
+/** True if the end of the service's last run is on record. */
+export async function hasEnded(unit: Unit): Promise<boolean> {
+  return (await textOf(unit.exitFile)) !== ''
+}
+
 /** Writes process id, system start time and readable start time, one a line, so that `head -1` gives the process id. */
 export async function writeStarted(unit: Unit, { pid, startTime, startedAt }: Started): Promise<void> {
   await replace(unit.pidFile, `${pid}\n${startTime}\n${startedAt}\n`)
-}
-
-export async function writeEnded(unit: Unit, ended: Ended): Promise<void> {
-  await replace(unit.exitFile, `${JSON.stringify(ended)}\n`)
-}
-
-export async function readEnded(unit: Unit): Promise<Ended | null> {
-  try {
-    return JSON.parse(await readFile(unit.exitFile, 'utf8')) as Ended
-  } catch {
-    return null
-  }
 }
 
 export async function forget(file: string): Promise<void> {
@@ -87,7 +75,8 @@ async function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => '')
 }
 
-async function replace(file: string, text: string): Promise<void> {
+/** Writes a file for its owner alone, whole or not at all. */
+export async function replace(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text, { mode: 0o600 })
   await rename(`${file}.new`, file)
 }

@@ -1,16 +1,22 @@
-import type { DoctorReport } from '../../core/report.ts'
-import { paintFor } from '../paint.ts'
-import type { Paint } from '../paint.ts'
-import type { Screen } from '../screen.ts'
+import type { CheckReport, DoctorReport, Remedy } from '../../core/check.ts'
+import type { Paint, Screen } from '../paint.ts'
+import { badge, oneLine, paintFor, statusWord } from '../paint.ts'
 import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
-import { lotOf, lotsOf } from './lots.ts'
-import type { Lot } from './lots.ts'
-import { badge, oneLine, statusWord } from './status.ts'
-import { tell } from './stories.ts'
-import { verdict } from './verdict.ts'
-import type { DoctorView } from './view.ts'
-import type { Remedy } from '../../core/check.ts'
-import type { Story } from './stories.ts'
+import type { Lot, Story } from './verdict.ts'
+import { lotOf, lotsOf, summary, tell, verdict } from './verdict.ts'
+
+/** Returns one line for each check, in the catalogue's order, for `grep` and for logs. Lines are never broken. */
+export function doctorShort(report: Pick<DoctorReport, 'checks'>, screen: Screen): string {
+  const width = Math.max(0, ...report.checks.map(({ id }) => widthOf(id)))
+  return report.checks.map((check) => `${shortLine(check, width, screen)}\n`).join('')
+}
+
+export function shortLine(check: CheckReport, idWidth: number, screen: Screen): string {
+  const word = statusWord(check)
+  const because = check.because === undefined ? '' : `(because of ${printable(check.because)}) `
+  const gap = ' '.repeat(9 - widthOf(`x ${word}`))
+  return `${badge(word, paintFor(screen))}${gap}  ${pad(check.id, idWidth)}  ${because}${oneLine(check)}`
+}
 
 /**
  * Returns the report for people. Each root cause is a story; then come the checks that could not be determined, the
@@ -18,12 +24,25 @@ import type { Story } from './stories.ts'
  * they can be copied.
  */
 export function doctorTable(report: DoctorReport, view: DoctorView): string {
+  return textOf([...doctorBlocks(report, view), verdict(tell(report), view.exitCode, view.screen)])
+}
+
+/** Returns blocks of lines as one text, with an empty line between them. */
+export function textOf(blocks: readonly (readonly string[])[]): string {
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`
+}
+
+/** Returns the blocks of a report without its verdict. */
+export function doctorBlocks(report: DoctorReport, view: DoctorView): string[][] {
   const paint = paintFor(view.screen)
   const told = tell(report)
   const calm = told.stories.length === 0 && told.unknown.length === 0
   const showOk = calm || view.verbose
   const skipped = view.verbose ? told.skipped.map(lotOf) : lotsOf(told.skipped, ({ reason }) => reason, told.all)
-  const blocks = [
+  return [
     [...heading(report, view.screen, paint), ...foundLines(report, view.screen)],
     ...told.stories.map((story) => storyLines(story, view, paint)),
     ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
@@ -31,12 +50,7 @@ export function doctorTable(report: DoctorReport, view: DoctorView): string {
     !showOk && told.ok.length > 0
       ? [`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`]
       : [],
-    verdict(told, view.exitCode, view.screen),
   ]
-  return `${blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n')}\n`
 }
 
 function heading(report: DoctorReport, { columns }: Screen, paint: Paint): string[] {
@@ -57,7 +71,7 @@ function unknownLines({ check, names: [first = '', ...others] }: Lot, screen: Sc
   const message = `Could not be determined: ${printable(check.error?.message ?? 'no reason was given')}`
   return [
     `${badge('unknown', paint)}  ${paint.strong(first)}`,
-    ...(others.length > 0 ? hang('  Likewise: ', others.join(', '), screen.columns) : []),
+    ...(others.length > 0 ? hang('  Same for: ', others.join(', '), screen.columns) : []),
     ...hang('  ', message, screen.columns),
     ...(check.error?.suggestions ?? [])
       .flatMap((text) => text.split(/\r?\n/))
@@ -78,7 +92,7 @@ function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Pain
         ? [clip(left + oneLine(check), screen.columns)]
         : hang(left, oneLine(check), screen.columns)
     const likewise =
-      others.length > 0 ? hang(' '.repeat(widthOf(left)), `Likewise: ${others.join(', ')}`, screen.columns) : []
+      others.length > 0 ? hang(' '.repeat(widthOf(left)), `Same for: ${others.join(', ')}`, screen.columns) : []
     return [badge(word, paint) + line.slice(`x ${word}`.length), ...rest, ...likewise]
   })
 }
@@ -95,12 +109,11 @@ function storyLines({ root, explained, unjudged }: Story, { screen }: DoctorView
   if (explained.length > 0) {
     const width = Math.max(...explained.map(({ id }) => widthOf(id)))
     lines.push(
-      '  It causes:',
+      '  Consequences:',
       ...explained.flatMap((check) => hang(`      ${pad(check.id, width)}  `, oneLine(check), columns)),
     )
   }
-  if (unjudged.length > 0)
-    lines.push(...hang('  Not judged because of it: ', unjudged.map(({ id }) => id).join(', '), columns))
+  if (unjudged.length > 0) lines.push(...hang('  Blocked checks: ', unjudged.map(({ id }) => id).join(', '), columns))
   return root.remedy ? [...lines, ...remedyLines(root.remedy, columns)] : lines
 }
 
@@ -111,4 +124,53 @@ function remedyLines({ text, commands, risk, undo }: Remedy, columns: number): s
     ...(risk ? hang('  Risk: ', printable(risk), columns) : []),
     ...(undo ? hang('  Undo: ', printable(undo), columns) : []),
   ]
+}
+
+const colours = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g')
+/** Rows of the line that says how much was left out, with an empty line before and after */
+const gapRows = 3
+
+/**
+ * Cuts a report to the rows of a screen, so that the next one can be drawn in its place. Keeps its beginning, and its
+ * last lines with the verdict.
+ */
+export function fitted(text: string, { rows, columns }: { rows: number; columns: number }): string {
+  const lines = text.trimEnd().split('\n')
+  const rowsOf = (line: string): number => Math.max(1, Math.ceil(widthOf(line.replaceAll(colours, '')) / columns))
+  const taken = (some: readonly string[]): number => some.reduce((sum, line) => sum + rowsOf(line), 0)
+  if (taken(lines) <= rows) return `${lines.join('\n')}\n`
+  const last = lines.slice(lines.lastIndexOf('') + 1)
+  const room = rows - taken(last) - gapRows
+  const first: string[] = []
+  for (const line of lines.slice(0, lines.length - last.length)) {
+    if (taken(first) + rowsOf(line) > room) break
+    first.push(line)
+  }
+  const left = lines.length - first.length - last.length
+  const cut = `(${countOf(left, 'more line does', 'more lines do')} not fit on this terminal)`
+  return `${[...first, '', cut, '', ...last].join('\n')}\n`
+}
+
+export interface DoctorView {
+  screen: Screen
+  /** null: it is not said */
+  exitCode: number | null
+  /** Lists healthy checks even if there are problems, and shows every detail in full */
+  verbose: boolean
+}
+
+/**
+ * Returns one round of a watch, for logs: the time, the summary, and a line for each check whose outcome has changed.
+ */
+export function doctorChanges(report: DoctorReport, before: DoctorReport | null, screen: Screen): string {
+  const at = new Date(Date.parse(report.startedAt) + report.durationMs).toISOString().slice(0, 19)
+  const earlier = new Map(before?.checks.map((check) => [check.id, statusWord(check)]))
+  const changed = report.checks.filter((check) => statusWord(check) !== (before ? earlier.get(check.id) : 'ok'))
+  const width = Math.max(0, ...changed.map(({ id }) => id.length))
+  return [
+    `${at}Z ${printable(summary(tell(report)))}`,
+    ...changed.map((check) => `${at}Z   ${shortLine(check, width, screen)}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('')
 }

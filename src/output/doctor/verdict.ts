@@ -1,13 +1,65 @@
-import type { Screen } from '../screen.ts'
+import type { CheckReport, DoctorReport, Remedy } from '../../core/check.ts'
+import { firstTypedHere, typedHere } from '../error-text.ts'
+import type { Screen } from '../paint.ts'
 import { countOf, hang, printable } from '../text.ts'
-import { namesOf } from './lots.ts'
-import { firstTypedHere, typedHere } from '../next.ts'
-import type { Told } from './stories.ts'
+
+/** Checks about which the same is said. */
+export interface Lot {
+  /** The first of them, which speaks for all */
+  check: CheckReport
+  /** Names of all of them, as typed after `--only` */
+  names: readonly string[]
+}
+
+/**
+ * Groups the checks for which `said` returns the same; each lot stands where its first check does. `all` are the
+ * report's checks.
+ */
+export function lotsOf(
+  checks: readonly CheckReport[],
+  said: (check: CheckReport) => unknown,
+  all: readonly CheckReport[],
+): Lot[] {
+  const lots = new Map<string, [CheckReport, ...CheckReport[]]>()
+  for (const check of checks) {
+    const key = JSON.stringify(said(check) ?? { nothingButThis: check.id })
+    const lot = lots.get(key)
+    if (lot) lot.push(check)
+    else lots.set(key, [check])
+  }
+  return [...lots.values()].map((lot) => ({ check: lot[0], names: namesOf(lot, all) }))
+}
+
+/** Returns a lot of one check. */
+export function lotOf(check: CheckReport): Lot {
+  return { check, names: [check.id] }
+}
+
+/**
+ * Returns the checks' ids as they are typed after `--only`. A group such as `broker/*` replaces its checks if all of
+ * the report's are among them.
+ */
+function namesOf(checks: readonly CheckReport[], all: readonly CheckReport[]): string[] {
+  const names = checks.map(({ id }) => {
+    const size = sizeOf(groupOf(id), all)
+    return size > 1 && sizeOf(groupOf(id), checks) === size ? `${groupOf(id)}/*` : id
+  })
+  return [...new Set(names)]
+}
+
+function sizeOf(group: string, checks: readonly CheckReport[]): number {
+  return checks.filter(({ id }) => groupOf(id) === group).length
+}
+
+function groupOf(id: string): string {
+  return id.split('/')[0] ?? id
+}
 
 /** Returns the last lines: the summary, the exit code, and what to type next. */
-export function verdict(told: Told, exitCode: number, screen: Screen): string[] {
-  const lines = hang('', `${summary(told)} Exit code ${exitCode}.`, screen.columns)
-  const next = nextCommand(told)
+export function verdict(told: Told, exitCode: number | null, screen: Screen): string[] {
+  const code = exitCode === null ? '' : ` Exit code ${exitCode}.`
+  const lines = hang('', `${summary(told)}${code}`, screen.columns)
+  const next = exitCode === null ? undefined : nextCommand(told)
   return next ? [...lines, `Next: ${printable(next)}`] : lines
 }
 
@@ -35,4 +87,115 @@ function nextCommand({ stories, unknown }: Told): string | undefined {
 
 function names(checks: readonly { id: string }[]): string {
   return checks.map(({ id }) => id).join(', ')
+}
+
+/** One root cause and its consequences. */
+export interface Story {
+  root: CheckReport
+  /** Problems that it causes */
+  explained: readonly CheckReport[]
+  /** Checks that could not be judged because of it */
+  unjudged: readonly CheckReport[]
+}
+
+/** A report told by causes: errors first, then warnings; then what could not be determined for a reason of its own. */
+interface Told {
+  all: readonly CheckReport[]
+  stories: readonly Story[]
+  unknown: readonly CheckReport[]
+  skipped: readonly CheckReport[]
+  ok: readonly CheckReport[]
+}
+
+export function tell({ checks }: Pick<DoctorReport, 'checks'>): Told {
+  const byId = new Map(checks.map((check) => [check.id, check]))
+  const withCause = checks.map((check) => ({ check, cause: causeOf(check, byId) }))
+  const followers = (root: CheckReport, status: CheckReport['status']): CheckReport[] =>
+    withCause
+      .filter(({ check, cause }) => check !== root && cause === root && check.status === status)
+      .map(({ check }) => check)
+  const roots = withCause
+    .filter(({ check, cause }) => check.status === 'problem' && cause === check)
+    .map(({ check }) => check)
+  return {
+    all: checks,
+    stories: [...roots.filter(isError), ...roots.filter((root) => !isError(root))].map((root) => ({
+      root,
+      explained: followers(root, 'problem'),
+      unjudged: followers(root, 'unknown'),
+    })),
+    unknown: withCause
+      .filter(({ check, cause }) => check.status === 'unknown' && cause.status !== 'problem')
+      .map(({ check }) => check),
+    skipped: checks.filter(({ status }) => status === 'skipped'),
+    ok: checks.filter(({ status }) => status === 'ok'),
+  }
+}
+
+/** Follows `because` to the root cause. Only problems count as causes; a check that would cause itself stands alone. */
+function causeOf(check: CheckReport, byId: ReadonlyMap<string, CheckReport>): CheckReport {
+  const seen = new Set([check.id])
+  let cause = check
+  for (;;) {
+    const next = cause.because === undefined ? undefined : byId.get(cause.because)
+    if (next?.status !== 'problem') return cause
+    if (seen.has(next.id)) return check
+    seen.add(next.id)
+    cause = next
+  }
+}
+
+function isError({ severity }: CheckReport): boolean {
+  return severity === 'error'
+}
+
+/** Returns what to do about a problem; without a remedy, where to read about it. */
+export function remedyOf({ remedy, docs }: CheckReport): Pick<Remedy, 'text' | 'commands'> {
+  return remedy ?? { text: `See ${docs}.`, commands: [] }
+}
+
+/** What the remedy of a problem asks of a person. */
+const heads = {
+  'by-hand': (id: string): string => `Repair ${id} by hand: `,
+  decision: (id: string): string => `${id} needs your decision: `,
+  wait: (id: string): string => `${id} needs time, not a repair: `,
+  repair: (id: string): string => `Repair ${id}: `,
+} as const
+
+/** Returns what is left to a person, and the commands for it. */
+export function leftText({ root, does }: { root: CheckReport; does: keyof typeof heads }, { columns }: Screen): string {
+  const { text, commands } = remedyOf(root)
+  const lines = [
+    ...hang('', printable(`${heads[does](root.id)}${text}`), columns),
+    ...commands.map((command) => `  ${printable(typedHere(command))}`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+interface FixTold {
+  before: DoctorReport
+  after: DoctorReport
+  /** What was repaired, and how */
+  done: readonly { fix: string; root: string }[]
+  tookMs: number
+  /** Warnings were to be repaired, too */
+  withWarnings: boolean
+}
+
+/** Returns what was wrong, what was done about it, how long it took, and what is left. */
+export function fixSummary({ before, after, done, tookMs, withWarnings }: FixTold, { columns }: Screen): string {
+  const found = tell(before).stories.map(({ root }) => root.id)
+  if (found.length === 0) return '\nNothing to repair.\n'
+  const left = tell(after).stories.map(({ root }) => root)
+  const isMeant = (root: CheckReport): boolean => withWarnings || isError(root)
+  const wrong = left.filter(isMeant).map(({ id }) => id)
+  const warned = left.filter((root) => !isMeant(root)).map(({ id }) => id)
+  const parts = [
+    `Found: ${found.join(', ')}.`,
+    `Repaired: ${done.map(({ fix, root }) => `${root} (${fix})`).join(', ') || 'nothing'}.`,
+    `Took ${Math.max(1, Math.round(tookMs / 1000))} s.`,
+    ...(wrong.length === 0 ? [] : [`Still wrong: ${wrong.join(', ')}.`]),
+    ...(warned.length === 0 ? [] : [`Warnings left: ${warned.join(', ')} (--fix-warnings repairs them too).`]),
+  ]
+  return `\n${hang('', printable(parts.join(' ')), columns).join('\n')}\n`
 }

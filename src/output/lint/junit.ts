@@ -1,6 +1,6 @@
 import { resultRules, ruleIds } from '../../knowledge/result-rules.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
-import { printable } from '../text.ts'
+import { countOf, printable } from '../text.ts'
 import type { LintDocument, LintProblem, LintedDirectory } from './document.ts'
 import { pathOf, testOf } from './words.ts'
 import { harmlessLines } from '../../core/harmless.ts'
@@ -128,8 +128,13 @@ function ruleCase(
   const type = worst?.severity ?? (document.rules[rule]!.error > 0 ? 'error' : 'warning')
   const count = document.directories.length === 1 ? problems.length + more : problems.length
   const message = worst
-    ? `${count === 1 ? '' : `${count} problems${count === problems.length && more > 0 ? ' or more' : ''}: `}${worst.message}`
-    : `${more} problems in all directories are not listed: some may be here`
+    ? `${count === 1 ? '' : `${count} problems${count === problems.length && more > 0 ? ' or more' : ''}: `}` +
+      `${worst.message}`
+    : countOf(
+        more,
+        'problem that this rule found is left out of the list, and may be in this directory',
+        'problems that this rule found are left out of the list, and some may be in this directory',
+      )
   const text = xmlText(worst ? details(problems, document) : `\n${message}\n`)
   // of a case's content, Ant's schema allows only failures, so warnings go to the suite's output
   if (type === 'warning' && !areWarningsFailures) return { ...of('passed', []), said: `${rule}:${text}` }
@@ -146,7 +151,10 @@ function details(problems: readonly LintProblem[], { directory }: LintDocument):
   const [{ effect, remedy } = { effect: '', remedy: '' }] = problems
   const here = problems.slice(0, mostPlaces).map(({ file, place, message, result }) => {
     const test = testOf(result)
-    return `${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ${message}${test === null ? '' : ` (${test})`}`
+    return (
+      `${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ` +
+      `${message}${test === null ? '' : ` (${test})`}`
+    )
   })
   const more = problems.length - here.length
   return ['', ...here, ...(more > 0 ? [`and ${more} more`] : []), `effect: ${effect}`, `fix: ${remedy}`]

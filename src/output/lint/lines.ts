@@ -17,14 +17,15 @@ function* linesOf(document: LintDocument, exitCode: number): Generator<string> {
       Object.entries(fix.mended)
         .map(([rule, count]) => `${rule} ${count}`)
         .join(', ') || 'nothing'
-    } mended`
+    } fixed`
   for (const { rule, file, place, message } of fix?.left ?? [])
     yield `left ${rule} ${file}${place === undefined ? '' : ` ${place}`}: ${message}`
   for (const { file, message } of fix?.omitted ?? []) yield `omitted ${file}: ${message}`
   for (const problem of problems) yield problemLine(problem, directory)
   for (const { file, message } of undetermined) yield `unknown ${pathOf(directory, file)}: ${message}`
   yield* cut(document)
-  yield `${tally({ summary: document.summary, undeterminedCount }) || 'nothing wrong'} in ${directory}: ${extent(document)}${settings === undefined ? '' : `; settings ${settings}`}; exit code ${exitCode}`
+  yield `${tally({ summary: document.summary, undeterminedCount }) || 'nothing wrong'} in ${directory}: ` +
+    `${extent(document)}${settings === undefined ? '' : `; settings ${settings}`}; exit code ${exitCode}`
 }
 
 function problemLine(
@@ -38,7 +39,10 @@ function problemLine(
   ]
     .filter(Boolean)
     .join('; ')
-  return `${severity} ${rule} ${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ${message}${more === '' ? '' : ` (${more})`}`
+  return (
+    `${severity} ${rule} ${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ` +
+    `${message}${more === '' ? '' : ` (${more})`}`
+  )
 }
 
 /** Returns how much the list omits. */

@@ -1,11 +1,10 @@
-import { grouped } from '../../core/grouped.ts'
+import { grouped } from '../../core/format.ts'
 import { resultRules } from '../../knowledge/result-rules.ts'
 import { markdownTable } from '../markdown.ts'
 import { printable } from '../text.ts'
 import type { LintDocument, LintProblem } from './document.ts'
-import { groupsOf } from './groups.ts'
-import type { Cause, RuleGroup } from './groups.ts'
-import { amount, extent, tally, testOf } from './words.ts'
+import { amount, extent, groupsOf, tally, testOf } from './words.ts'
+import type { Cause, RuleGroup } from './words.ts'
 
 /**
  * Maximum bytes for each rule; GitHub takes 1 MiB for the summary of a step (its documentation, "Adding a job summary")
@@ -25,11 +24,14 @@ export function lintMarkdown(document: LintDocument, exitCode: number): string {
   const { directory, settings, off, fix } = document
   const name = escaped(directory)
   const head = [
-    `## ${groups.length === 0 && document.undeterminedCount === 0 ? '✅' : exitCode === 0 ? '⚠️' : '❌'} Results of ${name}`,
-    `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}${off.length === 0 ? '' : ` Off: ${escaped(off.join(', '))}.`}`,
+    `## ${groups.length === 0 && document.undeterminedCount === 0 ? '✅' : exitCode === 0 ? '⚠️' : '❌'} Results ` +
+      `of ${name}`,
+    `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.` +
+      `${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}` +
+      `${off.length === 0 ? '' : ` Rules off: ${escaped(off.join(', '))}.`}`,
     ...(fix
       ? [
-          `This is a copy of ${escaped(fix.from)}; fixed in it: ${
+          `These results are a copy of ${escaped(fix.from)}. Fixed in the copy: ${
             Object.entries(fix.mended)
               .map(([rule, count]) => `${rule} ${count}`)
               .join(', ') || 'nothing'
@@ -40,7 +42,7 @@ export function lintMarkdown(document: LintDocument, exitCode: number): string {
       ? []
       : [
           markdownTable(
-            ['rule', 'what should be', 'problems'],
+            ['rule', 'what is expected', 'problems'],
             groups.map(({ rule, severity, count }) => [
               `\`${rule}\``,
               resultRules[rule].title,
@@ -92,9 +94,9 @@ function places({ file, place, result, together, togetherCount }: LintProblem, {
     return [...lines, ...(more > 0 ? [`  - and ${grouped(more)} more`] : [])]
   }
   const test = testOf(result)
-  return [
-    `  - ${escaped(`${file === '.' ? directory : file}${place === undefined ? '' : `, ${place}`}${test === null ? '' : `: ${test}`}`)}`,
-  ]
+  const where = place === undefined ? '' : `, ${place}`
+  const which = test === null ? '' : `: ${test}`
+  return [`  - ${escaped(`${file === '.' ? directory : file}${where}${which}`)}`]
 }
 
 function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
@@ -111,7 +113,7 @@ function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
 function bounded(lines: readonly string[]): string[] {
   let bytes = 0
   const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > mostBytes)
-  return end < 0 ? [...lines] : [...lines.slice(0, end), '', 'The rest does not fit on this page.', '']
+  return end < 0 ? [...lines] : [...lines.slice(0, end), '', 'The rest of the report does not fit on this page.', '']
 }
 
 /** Escapes text from outside for Markdown and HTML; only code in backquotes keeps its meaning. */

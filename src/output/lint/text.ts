@@ -1,15 +1,11 @@
-import { moment } from '../../core/figures.ts'
-import { grouped } from '../../core/grouped.ts'
+import { grouped, moment } from '../../core/format.ts'
 import { typed } from '../../core/typed.ts'
-import { badge } from '../doctor/status.ts'
-import { paintFor } from '../paint.ts'
-import type { Paint } from '../paint.ts'
-import type { Screen } from '../screen.ts'
+import { badge, paintFor } from '../paint.ts'
+import type { Paint, Screen } from '../paint.ts'
 import { hang, printable } from '../text.ts'
 import type { LintDocument, LintFix, LintProblem, LintedTogether } from './document.ts'
-import { groupsOf } from './groups.ts'
-import type { Advice, Cause, RuleGroup } from './groups.ts'
-import { amount, extent, short, tally, testOf } from './words.ts'
+import { amount, extent, groupsOf, short, tally, testOf } from './words.ts'
+import type { Advice, Cause, RuleGroup } from './words.ts'
 import { command } from '../../core/shell-command.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
 
@@ -50,7 +46,7 @@ export function lintText(document: LintDocument, view: LintView): string {
 function untroubled({ results, directory, settings, off }: LintDocument): string {
   const judged = [
     settings === undefined ? '' : `settings: ${settings}`,
-    off.length === 0 ? '' : `off: ${printable(off.join(', '))}`,
+    off.length === 0 ? '' : `rules off: ${printable(off.join(', '))}`,
   ]
     .filter(Boolean)
     .join('; ')
@@ -61,7 +57,9 @@ function heading(document: LintDocument, { columns }: Screen, paint: Paint): str
   const { directory, directories, settings, off } = document
   const name = printable(directory)
   const several = directories.length > 1 ? `${grouped(directories.length)} directories, ` : ''
-  const judged = `${settings === undefined ? '' : `; settings: ${printable(settings)}`}${off.length === 0 ? '' : `; off: ${off.join(', ')}`}`
+  const judged =
+    `${settings === undefined ? '' : `; settings: ${printable(settings)}`}` +
+    `${off.length === 0 ? '' : `; rules off: ${off.join(', ')}`}`
   const [line = '', ...more] = hang('', `${name}: ${several}${extent(document)}${judged}`, columns)
   return [line.startsWith(name) ? paint.strong(name) + line.slice(name.length) : line, ...more]
 }
@@ -82,7 +80,7 @@ function groupLines(
   const hidden = skipped.reduce((sum, { problems }) => sum + problems.length, 0)
   const rest = [
     hidden > 0 ? `  and ${grouped(hidden)} more: --verbose shows all` : '',
-    told < count ? `  only the first ${grouped(told)} of ${grouped(count)} are listed` : '',
+    told < count ? `  only the first ${grouped(told)} of ${grouped(count)} problems are listed` : '',
   ].filter(Boolean)
   return [`${badge(severity, paint)}  ${paint.strong(rule)}: ${amount(count, 'problem')}`, ...lines, ...rest]
 }
@@ -189,7 +187,8 @@ function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen,
     ...(worst ? [command`Next: testops-admin explain ${worst.rule}`] : []),
     ...(isMended
       ? [
-          `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # writes a corrected copy`,
+          `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} DIR   ` +
+            '# writes a corrected copy',
         ]
       : []),
   ]
@@ -210,7 +209,8 @@ function fixLines({ from, output, files, mended, left, leftCount, omitted }: Lin
     ...hang(
       '',
       printable(
-        `Copied ${amount(files, 'file')} from ${from} to ${output}; fixed: ${counts.join(', ') || 'nothing'}. The rest is about the copy.`,
+        `Copied ${amount(files, 'file')} from ${from} to ${output}; fixed: ${counts.join(', ') || 'nothing'}. ` +
+          'Everything below is about the copy.',
       ),
       columns,
     ),

@@ -1,15 +1,30 @@
-import { bytes as size, span } from '../../core/figures.ts'
-import { grouped } from '../../core/grouped.ts'
-import { badge } from '../doctor/status.ts'
-import { paintFor } from '../paint.ts'
-import type { Paint } from '../paint.ts'
-import type { Screen } from '../screen.ts'
-import { countOf, hang, printable } from '../text.ts'
-import { scanSummary } from './document.ts'
+import { grouped, moment, bytes as size, span } from '../../core/format.ts'
+import { own } from '../../core/own.ts'
+import { badge, paintFor } from '../paint.ts'
+import type { Paint, Screen } from '../paint.ts'
+import { clip, countOf, hang, pad, printable } from '../text.ts'
 import type { ScanDocument, ScanMatch } from './document.ts'
-import { at, counts, period } from './words.ts'
+import { scanSummary } from './document.ts'
 
-export interface ScanView {
+/** Returns a time as `2026-11-21 02:12:44Z`. */
+function at(iso: string): string {
+  return moment(new Date(iso))
+}
+
+/** Returns counts such as `1 line` or `1,284 lines in 96 records`. */
+function counts({ count, records }: Pick<ScanMatch, 'count' | 'records'>): string {
+  const lines = `${grouped(count)} line${count === 1 ? '' : 's'}`
+  return records === count ? lines : `${lines} in ${grouped(records)} record${records === 1 ? '' : 's'}`
+}
+
+/** Returns the first and last time, as far as the records have times. */
+function period({ first, last, untimed, count }: Pick<ScanMatch, 'first' | 'last' | 'untimed' | 'count'>): string {
+  if (first === undefined || last === undefined) return 'times unknown'
+  const unknown = untimed === 0 ? '' : `, ${grouped(untimed)} of ${grouped(count)} lines without a time`
+  return `${first === last ? at(first) : `first ${at(first)}, last ${at(last)}`}${unknown}`
+}
+
+interface ScanView {
   screen: Screen
   exitCode: number
 }
@@ -98,7 +113,8 @@ function details({ hosts, conflicts, agents, check }: ScanMatch): string[] {
       .slice(0, most.conflicts)
       .map(
         (it) =>
-          `${it.kind} ${it.name} in vhost ${it.vhost}: ${it.argument} was requested as ${it.wanted}, but is ${it.current}`,
+          `${it.kind} ${it.name} in vhost ${it.vhost}: the service requested ${it.argument} ${it.wanted}, but ` +
+          `the ${it.kind} has ${it.current}`,
       ),
     ...(agents ?? [])
       .slice(0, most.agents)
@@ -143,7 +159,7 @@ function verdict(document: ScanDocument, exitCode: number, screen: Screen): stri
   const parts = [
     error > 0 ? `${countOf(error, 'problem')}: ${of('error')}` : '',
     warning > 0 ? `${countOf(warning, 'warning')}: ${of('warning')}` : '',
-    unknown > 0 ? 'not everything could be determined' : '',
+    unknown > 0 ? 'something could not be determined' : '',
   ].filter(Boolean)
   const said =
     error + warning > 0
@@ -199,4 +215,48 @@ export function barsOf(
     most,
     width: step,
   }
+}
+
+/** Returns what is new since an earlier document, a line for each signature: for a log that somebody reads later. */
+export function scanChanges(document: ScanDocument, before: ScanDocument | null): string[] {
+  return document.matches.flatMap((match) => {
+    const known = before?.matches.find(({ signature }) => signature === match.signature)
+    if (known?.count === match.count) return []
+    const more = match.count - (known?.count ?? 0)
+    const count = known === undefined ? grouped(match.count) : `${grouped(match.count)} (+${grouped(more)})`
+    const newHosts = Object.keys(match.hosts ?? {}).filter((name) => own(known?.hosts, name) === undefined)
+    const shown =
+      newHosts.length > 0 ? newHosts.slice(0, 3).join(', ') : known === undefined ? (match.samples[0] ?? '') : ''
+    return [
+      `${match.last === undefined ? 'time unknown' : at(match.last)}  ` +
+        `${printable(`${match.severity} ${match.signature}`)} ` +
+        `${count}${shown === '' ? '' : `  ${printable(shown)}`}`,
+    ]
+  })
+}
+
+/** Returns the findings so far for a terminal of `rows` rows; each line takes one row. */
+export function scanRows(document: ScanDocument, screen: Screen, rows: number): string[] {
+  const paint = paintFor({ ...screen, colour: false })
+  const width = Math.max(0, ...document.matches.map(({ signature }) => signature.length))
+  const lines = document.matches.map(
+    (it) =>
+      `${pad(signOf(it), 9)}  ${pad(it.signature, width)}  ` +
+      `${grouped(it.count)}${it.last === undefined ? '' : `, last ${at(it.last)}`}${hostsOf(it)}`,
+  )
+  const room = Math.max(1, rows - 3)
+  const left = lines.length > room ? [`… and ${lines.length - room} more`] : []
+  const state =
+    `… ${grouped(document.lines)} line${document.lines === 1 ? '' : 's'} so ` +
+    `far${lines.length === 0 ? ', no known fault' : ''}; press Ctrl-C for the summary`
+  return [...lines.slice(0, room), ...left, state].map((line) => clip(line, screen.columns - 1))
+
+  function signOf({ severity }: ScanMatch): string {
+    return severity === 'info' ? '· info' : badge(severity, paint)
+  }
+}
+
+function hostsOf({ hosts }: ScanMatch): string {
+  const names = Object.keys(hosts ?? {})
+  return names.length === 0 ? '' : `: ${printable(names.slice(0, 3).join(', '))}`
 }

@@ -1,8 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { Engine } from './engine.ts'
-import { jsonIn } from './engine.ts'
-import { engineFailure } from './failure.ts'
+import { engineFailure, jsonIn } from './engine.ts'
 
 /** A container of a compose project, as `docker inspect` shows it; names as there. */
 export interface Container {
@@ -73,7 +72,9 @@ export async function composeContainers(engine: Engine, project: string | null =
   if (result.exitCode !== 0 && !isGone) throw engineFailure(command, result)
   const shown = jsonIn(result.stdout)
   if (Array.isArray(shown)) return shown.flatMap((it) => containerIn(it) ?? [])
-  throw new AdminError('UNEXPECTED_ANSWER', `\`${engine.program} inspect\` gave no JSON`, [typed(command.slice(0, 5))])
+  throw new AdminError('UNEXPECTED_ANSWER', `\`${engine.program} inspect\` did not print JSON`, [
+    typed(command.slice(0, 5)),
+  ])
 }
 
 interface Shown {

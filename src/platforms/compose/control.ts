@@ -4,12 +4,11 @@ import { startService, stopService } from '../host/control.ts'
 import type { ServiceManager } from '../host/manager.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { fetchImage } from './images.ts'
-import { pendingSettings } from './pending.ts'
+import { pendingSettings, runs, statusOf } from './status.ts'
 import { wordsOf } from './project.ts'
 import type { Declared } from './project.ts'
 import type { Engine } from './engine.ts'
 import { trySetting, writeSetting } from './setting.ts'
-import { runs, statusOf } from './status.ts'
 import type { View } from './view.ts'
 
 /** Returns the control that starts and stops a compose project's service, fetches its image and writes its settings. */

@@ -1,16 +1,51 @@
-import { hostname, release } from 'node:os'
+import { readFile } from 'node:fs/promises'
+import { homedir, hostname, release } from 'node:os'
+import { join } from 'node:path'
+import { env } from 'node:process'
 import type { Duplex } from 'node:stream'
-import { runProgram } from '../../adapters/process.ts'
+import { isOnPath } from '../../adapters/network.ts'
 import type { ProgramOptions, ProgramResult } from '../../adapters/process.ts'
-import { programBlocks } from '../../adapters/program-blocks.ts'
-import { programLines } from '../../adapters/program-lines.ts'
-import { programStream } from '../../adapters/program-stream.ts'
-import { isOnPath } from '../../adapters/this-machine.ts'
+import { endOf, runProgram } from '../../adapters/process.ts'
+import { programBlocks, programLines, programStream } from '../../adapters/program-output.ts'
+import { once } from '../../core/answers.ts'
 import { AdminError } from '../../core/error.ts'
-import { once } from '../../core/once.ts'
-import type { PlatformOptions } from '../platform.ts'
-import { engineFailure } from './failure.ts'
+import { redactUrl } from '../../core/secret.ts'
 import { command } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import type { PlatformOptions } from '../platform.ts'
+
+/** Explains why an engine or its compose program did not do what was asked. */
+export function engineFailure(words: readonly [string, ...string[]], result: ProgramResult): AdminError {
+  const [program] = words
+  const said = `${result.stderr}${result.stdout}`
+  // moby, client/errors.go; the socket belongs to the group docker
+  if (/permission denied(?:(?!permission denied).)*(?:daemon|socket)/is.test(said)) {
+    return new AdminError('FORBIDDEN', `the socket of ${program} denies access to this user`, [
+      'id -nG   # lists the groups of this user: docker should be one of them',
+      'run the same command with sudo',
+    ])
+  }
+  // a message about a registry begins with the engine's own words
+  if (
+    !/error response from daemon/i.test(said) &&
+    /cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)
+  ) {
+    return new AdminError(
+      'UNAVAILABLE',
+      `${program} is installed, but its engine does not answer: \`${program}\` ${endOf(result)}`,
+      [command`${program} info`],
+    )
+  }
+  // podman-compose 1.0.3, of Debian 12, lacks it; 1.3.0 and 1.6.0 have it
+  if (/invalid choice: 'config'/.test(said)) {
+    return new AdminError(
+      'UNAVAILABLE',
+      'the installed podman-compose has no command `config`: install a version that has it, such as 1.3.0',
+      ['podman-compose --version'],
+    )
+  }
+  return new AdminError('UNEXPECTED_ANSWER', `\`${typed(words)}\` ${endOf(result)}`, [typed(words)])
+}
 
 /** Docker, or Podman where it accepts the same arguments, with the matching compose program. */
 export interface Engine {
@@ -207,4 +242,27 @@ export function jsonIn(text: string): unknown {
   } catch {
     return null
   }
+}
+
+/** Default addresses of an engine on this machine */
+const usual = ['unix:///var/run/docker.sock', 'unix:///run/docker.sock']
+
+/**
+ * Names the engine that this machine uses, for people: projects of several engines may have the same name. Null for
+ * this machine's default engine. Does not contact it (docs.docker.com, "Docker contexts": DOCKER_HOST overrides
+ * DOCKER_CONTEXT, which overrides the configuration; podman(1): CONTAINER_HOST).
+ */
+export async function engineAt({ environment = env }: Pick<PlatformOptions, 'environment'>): Promise<string | null> {
+  const address = environment['DOCKER_HOST'] || environment['CONTAINER_HOST']
+  if (address) return usual.includes(address) ? null : `engine ${redactUrl(address)}`
+  const context = environment['DOCKER_CONTEXT'] || (await currentContext(environment))
+  return context === '' || context === 'default' ? null : `engine of the context ${context}`
+}
+
+async function currentContext(environment: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const folder = environment['DOCKER_CONFIG'] || join(environment['HOME'] || homedir(), '.docker')
+  const written = jsonIn(await readFile(join(folder, 'config.json'), 'utf8').catch(() => '')) as {
+    currentContext?: unknown
+  } | null
+  return typeof written?.currentContext === 'string' ? written.currentContext : ''
 }

@@ -1,14 +1,14 @@
 import { AdminError } from '../../core/error.ts'
+import { command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { images } from '../../knowledge/images.ts'
-import type { PlatformOptions } from '../platform.ts'
-import { composeContainers } from './containers.ts'
+import type { Finder, PlatformOptions } from '../platform.ts'
 import type { Container } from './containers.ts'
+import { composeContainers } from './containers.ts'
 import type { Engine } from './engine.ts'
-import { configured, isReadable, projectAt, projectOfFile } from './project.ts'
+import { findEngine } from './engine.ts'
 import type { Declared, Project } from './project.ts'
-import type { ComposeSettings } from './settings.ts'
-import { command, nested } from '../../core/shell-command.ts'
+import { configured, isReadable, projectAt, projectOfFile } from './project.ts'
 
 /** The service of a compose project that runs the product. */
 export interface FoundService {
@@ -115,24 +115,70 @@ export function theOnly(found: readonly FoundService[], engine: Engine, settings
     const isOneProject = others.every(({ project }) => project === first.project)
     throw new AdminError(
       'CONFIGURATION',
-      `several compose services run the product: ${found.map(inWords).join(', ')}`,
+      `several compose services run the product: ${found.map(inWords).join(', ')}. Set the right one in the ` +
+        'configuration',
       found.map(
         ({ project, service }) =>
-          command`compose: {project: ${project}${nested(isOneProject ? command`, service: ${service}` : '')}}   # in the configuration`,
+          command`compose: {project: ${project}${nested(isOneProject ? command`, service: ${service}` : '')}}   # in the
+            configuration`,
       ),
     )
   }
   const { project, service, file, folder } = settings
-  const wanted = service === null ? `the image ${images.standard} or ${images.legacy}` : `the name ${service}`
-  const where = project === null ? 'no compose project' : `the compose project ${project}`
-  const looked = file === null ? `no compose file in ${folder} or above has one` : `${file.path} (${file.at}) has none`
-  throw new AdminError(
-    'UNAVAILABLE',
-    `${where} has ${project === null ? 'a' : 'no'} service with ${wanted} among the containers of ${engine.program}, and ${looked}`,
-    [typed([engine.program, 'ps', '--all', '--filter', 'label=com.docker.compose.project'])],
-  )
+  const wanted =
+    service === null ? `the image \`${images.standard}\` or \`${images.legacy}\`` : `the service name \`${service}\``
+  const where = project === null ? '' : ` of compose project \`${project}\``
+  const what = service === null ? 'this image' : 'this service'
+  const looked =
+    file === null
+      ? `No compose file in ${folder} or a folder above it declares ${what}`
+      : `The compose file ${file.path} (named at ${file.at}) does not declare ${what} either`
+  throw new AdminError('UNAVAILABLE', `no ${engine.program} container${where} has ${wanted}. ${looked}`, [
+    typed([engine.program, 'ps', '--all', '--filter', 'label=com.docker.compose.project']),
+  ])
 }
 
 function inWords({ project, service, image }: FoundService): string {
-  return `service ${service} of project ${project} (${image})`
+  return `service \`${service}\` of project \`${project}\` (image \`${image}\`)`
+}
+
+/** Finds compose projects whose service runs the product, among containers and in the compose file of the folder. */
+export const findComposeProjects: Finder = async ({ folder, ...options }) => {
+  const engine = await findEngine(options)
+  if (engine === null) return { found: [], looked: 'neither docker nor podman is installed' }
+  const services = await findServices(engine, { project: null, service: null, file: null, folder }, options.environment)
+  const projects = services.map(({ project }) => project)
+  return {
+    found: services.map(({ project, service, image, files, isDeclaredOnly }) => ({
+      // the name tells several services of one project apart
+      name: projects.indexOf(project) === projects.lastIndexOf(project) ? project : `${project}-${service}`,
+      what:
+        `compose project \`${project}\` (service ${service}, image ` +
+        `${image}${isDeclaredOnly ? `, declared in ${files?.files.join(', ')}, no container yet` : ''})`,
+      // one file cannot stand for several: they are found again from this folder
+      place: {
+        platform: 'compose',
+        project,
+        service,
+        file: isDeclaredOnly && files?.files.length === 1 ? files.files[0]! : null,
+      },
+    })),
+    looked:
+      `no container of ${engine.program} has the image \`${images.standard}\` or \`${images.legacy}\`, and no ` +
+      `compose file in ${folder} or a folder above it declares one of these images`,
+  }
+}
+
+/** The service under Docker Compose, as the configuration describes it. What is left out is searched for. */
+export interface ComposeSettings {
+  project: string | null
+  /** Absolute path, and where the configuration names it */
+  file: { path: string; at: string } | null
+  /** Name of the service in the file */
+  service: string | null
+  build: string | null
+  /** File to read in place of the machine's own /proc/cpuinfo */
+  cpuinfo: string | null
+  /** Absolute path of the folder in which to look for a compose file */
+  folder: string
 }

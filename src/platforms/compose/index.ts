@@ -5,13 +5,13 @@ import { composeControl } from './control.ts'
 import { composeLog } from './log.ts'
 import { reachFrom, targetsOf } from './reach.ts'
 import { composeService } from './service.ts'
-import type { ComposeSettings } from './settings.ts'
+import type { ComposeSettings } from './find.ts'
 import { runs } from './status.ts'
 import { commandsOf, viewOf } from './view.ts'
 import type { View } from './view.ts'
 
-export { engineAt } from './engine-at.ts'
-export type { ComposeSettings } from './settings.ts'
+export { engineAt } from './engine.ts'
+export type { ComposeSettings } from './find.ts'
 
 interface Known {
   view: View

@@ -1,11 +1,10 @@
 import type { LogText } from '../../adapters/log-file.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
-import { followPlaces } from '../follow.ts'
-import { nanoseconds, wholeSecond } from '../timed-line.ts'
+import { followPlaces, nanoseconds, wholeSecond } from '../follow.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
-import { engineFailure } from './failure.ts'
+import { engineFailure } from './engine.ts'
 import type { Beginning, Places } from '../follow.ts'
 import { runs } from './status.ts'
 
@@ -23,7 +22,7 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
     if (all.length > 0) return all
     throw new AdminError(
       'UNAVAILABLE',
-      'the service has no container, and so no log',
+      'the service has no container, so it has no log',
       [typed([engine.program, 'ps', '--all'])],
       { obstacle: { kind: 'instances' } },
     )

@@ -1,13 +1,12 @@
 import { dirname, join, resolve } from 'node:path'
 import { composeFilesIn, extendedBy } from '../../adapters/compose-file.ts'
 import type { ComposeFile, Included } from '../../adapters/compose-file.ts'
-import { YamlEditError, editYaml, isEmptyYaml } from '../../adapters/yaml/edit.ts'
+import { editListItem, editYaml, isEmptyYaml, YamlEditError } from '../../adapters/yaml/edit.ts'
 import { YamlError, parseYaml } from '../../adapters/yaml/index.ts'
-import { editListItem } from '../../adapters/yaml/list-items.ts'
 import { parsedYaml } from '../../adapters/yaml/look.ts'
 import type { SettingChange } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
-import { changedText, valueIn } from '../host/edit-setting.ts'
+import { changedText, valueIn } from '../host/setting.ts'
 import { dotenvsOf, isMap } from './project.ts'
 import type { Project } from './project.ts'
 import { asPath, command, sentence } from '../../core/shell-command.ts'
@@ -60,7 +59,8 @@ export async function placeOf(asked: Asked): Promise<Place> {
   if (!target)
     throw refused(
       change.name,
-      `none of ${project.files.join(', ')} declares the service ${service}${others.length === 0 ? '' : `. Files that they include from elsewhere were not read: ${others.join(', ')}`}`,
+      `the service \`${service}\` is missing from ${project.files.join(', ')}` +
+        `${others.length === 0 ? '' : `. These included files were not read: ${others.join(', ')}`}`,
     )
   return change.from === null ? inComposeFile(target, asked) : placeOfElsewhere(files, target, asked)
 }
@@ -68,7 +68,7 @@ export async function placeOf(asked: Asked): Promise<Place> {
 async function fileAt({ path, folder, included }: ComposeFile, name: string, { read }: Asked): Promise<File> {
   const { path: real, bytes } = await read(path)
   if (bytes === null)
-    throw new AdminError('UNAVAILABLE', `there is no compose file ${path}`, [command`ls -l ${asPath(path)}`])
+    throw new AdminError('UNAVAILABLE', `the compose file ${path} is missing`, [command`ls -l ${asPath(path)}`])
   const text = bytes.toString('utf8')
   if (!Buffer.from(text).equals(bytes))
     throw new AdminError('REFUSED', `${path} is not UTF-8 text`, [command`file ${asPath(path)}`])
@@ -126,7 +126,7 @@ function placeOfRaw(file: File, raw: string | null, asked: Asked): Promise<Place
   const variable = raw === null ? name : variableIn(raw)
   if (to === null || (raw !== null && !raw.replaceAll('$$', '').includes('$'))) return inComposeFile(file, asked)
   if (variable !== null) return inDotenv(variable, to, file, asked)
-  throw refused(name, `its value in ${file.path} is made of several parts`)
+  throw refused(name, `its value in ${file.path} is an expression that testops-admin cannot change`)
 }
 
 /** Returns the variable that is the whole value, `${NAME}`, `${NAME:-default}` or `$NAME`; null if none is. */
@@ -142,17 +142,26 @@ async function inDotenv(
   { change: { name }, project, environment, read }: Asked,
 ): Promise<Place> {
   if (own(environment, variable) !== undefined)
-    throw refused(name, `it comes from ${variable}, which this shell sets`, [command`unset ${variable}`])
+    throw refused(name, `its value comes from \`${variable}\` in the environment of this shell`, [
+      command`unset ${variable}`,
+    ])
   const { path, bytes } = await read(project.environmentFiles.at(-1) ?? join(project.folder, '.env'))
   const isOwn = bytes !== null && valueIn(bytes, variable) !== null
   for (const file of isOwn || included === null ? [] : dotenvsOf(included)) {
     const other = await read(file)
     if (other.bytes !== null && valueIn(other.bytes, variable) !== null)
-      throw refused(name, `it comes from ${variable} in ${other.path}, which applies only to files included there`)
+      throw refused(
+        name,
+        `its value comes from \`${variable}\` in ${other.path}: testops-admin does not change the variables of an ` +
+          'included compose file',
+      )
   }
   const next = changedDotenv(bytes ?? Buffer.alloc(0), variable, to)
   if (next === null)
-    throw refused(name, `${variable} cannot be set in ${path}: the file ends inside a quote or a continued line`)
+    throw refused(
+      name,
+      `it has to be set as \`${variable}\` in ${path}, but this file ends with an unclosed quote or a backslash`,
+    )
   return { path, from: bytes, to: next, kind: 'dotenv', included: null }
 }
 
@@ -174,7 +183,7 @@ function inComposeFile(
     if (!(error instanceof YamlEditError)) throw error
     throw new AdminError(
       'REFUSED',
-      `${name} cannot be set in ${path}:${error.line}: ${error.message}`,
+      `\`${name}\` cannot be set in ${path}:${error.line}: ${error.message}`,
       [command`sed -n ${error.line}p ${asPath(path)}`],
       { cause: error },
     )
@@ -209,12 +218,16 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
       ),
     ]
     if (sharing.length > 0)
-      throw refused(name, `it is in ${one.path}, which is also read by ${sharing.join(', ')}`, [
-        sentence`set it for ${service} under \`environment\`: that line wins`,
+      throw refused(name, `other services also read ${one.path}: ${sharing.join(', ')}`, [
+        sentence`set it under \`environment\` of service ${service}, where the value overrides the shared file`,
       ])
     // engines differ on quotes there, so only a value that needs none is certain
     if (to !== null && !/^[\w@%+=:,./-]*$/.test(to))
-      throw refused(name, `it is in ${one.path}, where compose versions read blanks and quotes differently`)
+      throw refused(
+        name,
+        'the new value contains spaces, quotes or other special characters, and compose versions differ in how ' +
+          `they read these in ${one.path}`,
+      )
     // some engines read what follows a # as part of the value
     const isWhole = to === null || valueIn(one.bytes, name) === change.from
     const next = isWhole ? changedText(one.bytes, name, to) : changedDotenv(one.bytes, name, to)
@@ -223,9 +236,9 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
   // the service's own section overrides all that it draws in
   if (to !== null) return inComposeFile(target, asked)
   const origin = base
-    ? `service ${base.name} in ${base.path}, which ${service} extends`
-    : `a file that ${target.path} includes from elsewhere`
-  throw refused(name, `it comes from ${origin}: it can be changed, but not removed`)
+    ? `service \`${base.name}\` in ${base.path}, which service \`${service}\` extends`
+    : `a file that ${target.path} includes`
+  throw refused(name, `its value comes from ${origin}, so testops-admin can change the value, but cannot remove it`)
 }
 
 function envFilesOf(service: unknown, folder: string): string[] {
@@ -238,9 +251,9 @@ function envFilesOf(service: unknown, folder: string): string[] {
 function refused(
   name: string,
   why: string,
-  next: readonly Suggestion[] = ['set it by hand, in one place only'],
+  next: readonly Suggestion[] = ['change the setting by hand, in one place only'],
 ): AdminError {
-  return new AdminError('REFUSED', `${name} cannot be set: ${why}`, next)
+  return new AdminError('REFUSED', `\`${name}\` cannot be set: ${why}`, next)
 }
 
 /**
@@ -251,7 +264,8 @@ function refused(
 export function changedDotenv(file: Buffer, name: string, to: string): Buffer | null {
   const next = changedText(file, name, to)
   const line = new RegExp(
-    `^[ \\t]*${name}[ \\t]*=(?:[ \\t]*(?:"(?:[^"\\\\\\n]|\\\\.)*"|'[^'\\n]*')|[^"'\\n]*?)?((?<![ \\t])[ \\t]+#[^\\r\\n]*)?\\r?$`,
+    `^[ \\t]*${name}[ \\t]*=(?:[ \\t]*(?:"(?:[^"\\\\\\n]|\\\\.)*"|'[^'\\n]*')|[^"'\\n]*?)?` +
+      '((?<![ \\t])[ \\t]+#[^\\r\\n]*)?\\r?$',
     'gm',
   )
   // one character per byte

@@ -1,14 +1,15 @@
 import { access, constants } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { parseEnv } from 'node:util'
+import { isDeepStrictEqual, parseEnv } from 'node:util'
 import { plainFile } from '../../adapters/open-file.ts'
-import { parseYaml } from '../../adapters/yaml/index.ts'
+import { mendsOf, whyDistrusted } from '../../adapters/trust/assert.ts'
 import { judgePath } from '../../adapters/trust/judge.ts'
-import { mendsOf, whyDistrusted } from '../../adapters/trust/refusal.ts'
+import { parseYaml } from '../../adapters/yaml/index.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import { own } from '../../core/own.ts'
+import { command } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import type { Engine } from './engine.ts'
-import { command } from '../../core/shell-command.ts'
 
 /** A compose project by its files. */
 export interface Project {
@@ -65,7 +66,7 @@ function assertOwn(file: string): void {
   if (place === null || flaws.length === 0) return
   throw new AdminError('CONFIGURATION', `the compose file ${file} is not trusted: ${whyDistrusted(flaws)}`, [
     ...mendsOf(flaws),
-    command`export COMPOSE_FILE=${file}   # once you have read it: what it starts runs as root`,
+    command`export COMPOSE_FILE=${file}   # read the file first: its containers may run as root`,
   ])
 }
 
@@ -207,12 +208,12 @@ function valueOf(text: string, { program }: Engine): Record<string, unknown> {
   } catch (error) {
     throw new AdminError(
       'UNEXPECTED_ANSWER',
-      `\`${program} compose config\` gave no YAML: ${messageOf(error)}`,
+      `\`${program} compose config\` did not print valid YAML: ${messageOf(error)}`,
       [typed([program, 'compose', 'config'])],
       { cause: error },
     )
   }
-  throw new AdminError('UNEXPECTED_ANSWER', `\`${program} compose config\` shows no project`, [
+  throw new AdminError('UNEXPECTED_ANSWER', `\`${program} compose config\` printed no project`, [
     typed([program, 'compose', 'config']),
   ])
 }
@@ -270,4 +271,12 @@ function projectNameOf(folder: string): string {
     .toLowerCase()
     .replace(/[^-_a-z0-9]/g, '')
     .replace(/^[-_]+/, '')
+}
+
+/** Returns the paths of keys at which two values differ; never the values, which may be secret. */
+export function differences(one: unknown, other: unknown, path: readonly string[] = []): string[] {
+  if (isDeepStrictEqual(one, other)) return []
+  if (!isMap(one) || !isMap(other)) return [path.join('.')]
+  const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+  return keys.flatMap((key) => differences(own(one, key), own(other, key), [...path, key]))
 }

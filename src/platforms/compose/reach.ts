@@ -82,7 +82,8 @@ export async function reachFrom(address: HostPort, around: Around): Promise<Open
   const way =
     'at' in access
       ? null
-      : command`${nested(typed([around.engine.program, 'exec', '-it', target.name, 'sh']))}   # and there ${`${target.service}:${address.port}`}`
+      : command`${nested(typed([around.engine.program, 'exec', '-it', target.name, 'sh']))}   # then connect to
+        ${`${target.service}:${address.port}`}`
   const { source, close } = await listenTunnel(async () => {
     const now = await around.containers()
     const found = runningOf(targetsOf(address.host, now), address, around)
@@ -128,13 +129,14 @@ function runningOf(targets: readonly Container[], { host, port }: HostPort, { en
   if (!first)
     throw new AdminError(
       'UNAVAILABLE',
-      `${host}:${port} is no longer a container of the project`,
+      `the compose project no longer has a container for ${host}:${port}`,
       [typed([engine.program, 'ps', '--all'])],
       { obstacle: { kind: 'instances' } },
     )
   throw new AdminError(
     'UNREACHABLE',
-    `${host}:${port} is the container ${first.name}, which is not running (${first.state.status}, exit code ${first.state.exitCode})`,
+    `container \`${first.name}\` at ${host}:${port} is not running (${first.state.status}, exit code ` +
+      `${first.state.exitCode})`,
     [typed([engine.program, 'start', first.name]), typed([engine.program, 'logs', '--tail', '200', first.name])],
     { obstacle: { kind: 'refused', host, port } },
   )
@@ -154,13 +156,14 @@ async function accessTo(
   if (host !== null && (await engine.isHere()) && (await answers({ host, port }, Math.min(nearMs, timeoutMs))))
     return { at: { host, port } }
   if (await canRelay(engine, target)) return { within: target }
-  const where = `${target.service}:${port} is the container ${target.name}`
+  const where = `this machine cannot reach container \`${target.name}\` at ${target.service}:${port}`
   throw new AdminError(
     'UNREACHABLE',
-    `${where}. It does not publish port ${port}, this machine cannot reach its address, and it lacks nc, socat and bash`,
+    `${where}. The container does not publish port ${port}, and lacks nc, socat and bash`,
     [
-      command`ports: [${nested(portsOf(port))}]   # under service ${target.service} in the compose file, then: ${nested(typed([engine.program, 'compose', 'up', '-d', target.service]))}`,
-      "run this on the engine's machine",
+      command`ports: [${nested(portsOf(port))}]   # under service ${target.service} in the compose file, then run:
+        ${nested(typed([engine.program, 'compose', 'up', '-d', target.service]))}`,
+      'run the same command on the machine where this container runs',
     ],
     { obstacle: { kind: 'unrouted', host: target.service, port } },
   )

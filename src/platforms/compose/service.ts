@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises'
-import { AdminError } from '../../core/error.ts'
 import { isHostName } from '../../core/host.ts'
+import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
+import { command } from '../../core/shell-command.ts'
 import type {
   Controller,
   InstanceEnd,
@@ -12,25 +13,67 @@ import type {
   ServiceOrigin,
   ServiceSource,
 } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
 import { parseBuild } from '../../knowledge/builds.ts'
-import { architectureIn, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
+import { isSameHost } from '../../knowledge/lock.ts'
+import { architectureIn, parseCpuinfo } from '../../knowledge/processors.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
 import { differing } from '../drift.ts'
 import { readMachine } from '../host/machine.ts'
 import { composedImage } from './composed.ts'
-import { composeContainers } from './containers.ts'
 import type { Container } from './containers.ts'
+import { composeContainers } from './containers.ts'
+import type { Engine } from './engine.ts'
+import { engineFailure, jsonIn } from './engine.ts'
+import type { ComposeSettings } from './find.ts'
 import { imageNameOf } from './find.ts'
 import { hasImage } from './images.ts'
-import { assignmentsIn, pendingSettings } from './pending.ts'
-import type { ComposeSettings } from './settings.ts'
-import { isSameHost } from '../../knowledge/lock.ts'
-import { runningContainers } from './neighbours.ts'
-import { endedByStop, runs, statusOf } from './status.ts'
-import { settingsFilesOf } from './view.ts'
+import { assignmentsIn, endedByStop, pendingSettings, runs, statusOf } from './status.ts'
 import type { View } from './view.ts'
-import { typed } from '../../core/typed.ts'
-import type { RunningContainer } from './neighbours.ts'
+import { settingsFilesOf } from './view.ts'
+
+/** A running container, of any project or none. */
+export interface RunningContainer {
+  id: string
+  hostname: string
+  networkMode: string
+  /** True if somebody runs a program in it beside its own */
+  runsPrograms: boolean
+}
+
+interface Shown {
+  Id?: string
+  ExecIDs?: string[] | null
+  Config?: { Hostname?: string }
+  HostConfig?: { NetworkMode?: string }
+}
+
+/** Lists all containers that run on the engine. Throws UNAVAILABLE, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
+async function runningContainers(engine: Engine): Promise<RunningContainer[]> {
+  const ids = (await engine.run(['ps', '--quiet', '--no-trunc'])).split('\n').filter(Boolean)
+  if (ids.length === 0) return []
+  const words = ['inspect', '--type', 'container', ...ids] as const
+  const result = await engine.ask(words, { maxBytes: 50_000_000 })
+  // a container that ended since the listing is left out
+  if (result.exitCode !== 0 && !/no such (?:object|container)/i.test(result.stderr))
+    throw engineFailure([engine.program, ...words], result)
+  const shown = jsonIn(result.stdout)
+  if (!Array.isArray(shown))
+    throw new AdminError('UNEXPECTED_ANSWER', `\`${engine.program} inspect\` did not print JSON`, [
+      typed([engine.program, ...words.slice(0, 4)]),
+    ])
+  return (shown as readonly (Shown | null)[]).flatMap((it) => {
+    if (!it?.Id) return []
+    return [
+      {
+        id: it.Id,
+        hostname: it.Config?.Hostname || it.Id.slice(0, 12),
+        networkMode: it.HostConfig?.NetworkMode ?? '',
+        runsPrograms: (it.ExecIDs ?? []).length > 0,
+      },
+    ]
+  })
+}
 
 /** Label and setting that tell autoheal what to watch (willfarrell/docker-autoheal, README). */
 const watched = { label: 'autoheal', setting: 'AUTOHEAL_CONTAINER_LABEL', all: 'all' } as const
@@ -86,7 +129,10 @@ export function composeService(
         here,
         pending.length === 0
           ? []
-          : [`its files now declare a different ${pending.join(', ')}: a stop and start applies it`],
+          : [
+              `the container and the compose files have different values for ${pending.join(', ')}: stop and start ` +
+                'the service to apply the values from the files',
+            ],
       )
     },
     health: async () => healthOf(await own(), engine.program),
@@ -124,8 +170,12 @@ export function composeService(
       if (container) return [await machineOf(view, container)]
       throw new AdminError(
         'UNAVAILABLE',
-        `cannot read the processor: the engine of ${engine.program} is on another machine, and no container of the service runs there`,
-        ["cat /proc/cpuinfo   # on the engine's machine: save a copy, and name it as `cpuinfo` in the configuration"],
+        `cannot read the processor's flags: ${engine.program} runs on another machine, ` +
+          'and the service has no running container',
+        [
+          command`cat /proc/cpuinfo   # on the machine where ${engine.program} runs. Save the output in a file on this
+            machine, and set \`cpuinfo\` in the configuration to that file`,
+        ],
         { obstacle: { kind: 'instances' } },
       )
     },
@@ -136,8 +186,8 @@ export function composeService(
         throw new AdminError(
           'NOT_CONFIGURED',
           container
-            ? 'its compose file is not on this machine, or this user cannot read it'
-            : 'it has no running container',
+            ? 'the compose file of the service is not on this machine, or this user cannot read it'
+            : 'the service has no running container',
         )
       const has = assignmentsIn(container.environment)
       return {
@@ -178,7 +228,7 @@ async function environmentOf(view: View): Promise<ReadonlyMap<string, string | S
   if (!container && !declared)
     throw new AdminError(
       'UNAVAILABLE',
-      `the service ${view.found.service} has no container, and its compose file cannot be read`,
+      `the service \`${view.found.service}\` has no container, and its compose file cannot be read`,
       [typed([view.engine.program])],
     )
   const has = assignmentsIn(container?.environment ?? [])

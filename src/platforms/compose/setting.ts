@@ -1,17 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { editedAt } from '../../adapters/edited-at.ts'
-import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
+import { assertReplaceable, editedAt, replaceFile } from '../../adapters/replace-file.ts'
 import type { Compared, SettingChange } from '../../core/controls.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
-import { differences } from './differences.ts'
-import { isSameImage } from './pending.ts'
+import { configured, declares, differences, isMap, pairsIn } from './project.ts'
+import { isSameImage } from './status.ts'
 import { placeOf } from './place.ts'
 import type { Place } from './place.ts'
-import { configured, declares, isMap, pairsIn } from './project.ts'
 import type { Configured, Project } from './project.ts'
-import { partOf, tried } from './trial.ts'
+import { partOf, tried } from './composed.ts'
 import type { View } from './view.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
@@ -54,7 +52,8 @@ async function placeFor(
   if (found.files === null) {
     throw new AdminError(
       'NOT_CONFIGURED',
-      `${name} cannot be set: the compose files of project ${found.project} are not on this machine, or this user cannot read them`,
+      `\`${name}\` cannot be set: the compose files of project \`${found.project}\` are not on this machine, ` +
+        'or this user cannot read them',
       ['compose: {file: PATH}   # in the configuration'],
     )
   }
@@ -71,9 +70,9 @@ async function placeFor(
 
 function assertWritable({ name, to }: SettingChange): void {
   if (!/^[A-Za-z_]\w*$/.test(name))
-    throw new AdminError('USAGE', `'${name}' is not a setting name: use letters, digits and _`)
+    throw new AdminError('USAGE', `\`${name}\` is not a valid setting name: use letters, digits and \`_\``)
   if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to))
-    throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
+    throw new AdminError('USAGE', `the value of \`${name}\` contains control characters or a line break`)
 }
 
 /** Throws REFUSED if the files name another image: a changed setting recreates the container with that image. */
@@ -85,8 +84,9 @@ async function refuseOtherImage(view: View, { services }: Configured): Promise<v
   if (!other) return
   throw new AdminError(
     'REFUSED',
-    `the compose file names the image ${declared}, but container ${other.name} runs ${other.image}: this would change the image too`,
-    ['make the two equal first, in the compose file or in .env'],
+    `this change would also change the image: the compose file has \`${declared}\`, but container ` +
+      `\`${other.name}\` runs \`${other.image}\``,
+    ['first set the image in the compose file or in `.env` to the one that is running'],
   )
 }
 
@@ -118,8 +118,10 @@ async function assertOnlyThat(
   if (settingIn(after, found.service, name) === to && isDeepStrictEqual(was, is)) return
   const others = differences(was, is)
   const why =
-    others.length > 0 ? `it would change ${others.slice(0, 5).join(', ')} too` : 'the result would be different'
-  throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: ${why}`, [
+    others.length > 0
+      ? `this would also change ${others.slice(0, 5).join(', ')}`
+      : 'compose would read a different value'
+  throw new AdminError('REFUSED', `\`${name}\` cannot be set in ${place.path}: ${why}`, [
     typed(['grep', '-n', name, ...project.files]),
   ])
 }
@@ -127,8 +129,8 @@ async function assertOnlyThat(
 function refusedPart(name: string, path: string, cause: AdminError): AdminError {
   return new AdminError(
     'REFUSED',
-    `cannot set ${name} in ${path}: another file includes it, and alone it is not valid: ${cause.message}`,
-    ['set it by hand, in one place only'],
+    `\`${name}\` cannot be set in ${path}, an included file that is not valid by itself: ${cause.message}`,
+    ['change the setting by hand, in one place only'],
     { cause },
   )
 }
@@ -152,7 +154,7 @@ async function bytesOf(path: string): Promise<{ path: string; bytes: Buffer | nu
       throw new AdminError(
         'FORBIDDEN',
         `this user cannot read ${path}`,
-        [command`ls -l ${asPath(path)}`, 'run this with sudo'],
+        [command`ls -l ${asPath(path)}`, 'run the same command with sudo'],
         { cause: error },
       )
     throw error

@@ -1,5 +1,5 @@
 import { AdminError } from '../../core/error.ts'
-import { inFlight } from '../../core/in-flight.ts'
+import { inFlight } from '../../core/answers.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import type { PlatformOptions } from '../platform.ts'
@@ -8,10 +8,9 @@ import type { Container } from './containers.ts'
 import { findEngine, withoutEngine } from './engine.ts'
 import type { Engine } from './engine.ts'
 import { findServices, theOnly } from './find.ts'
-import type { FoundService } from './find.ts'
+import type { ComposeSettings, FoundService } from './find.ts'
 import { configured, declares, shortWordsOf } from './project.ts'
 import type { Declared } from './project.ts'
-import type { ComposeSettings } from './settings.ts'
 import { commaList, command, editing, sentence } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
@@ -44,7 +43,7 @@ export async function viewOf(settings: ComposeSettings, options: PlatformOptions
         ({ name }) => name === service,
       )
       if (declared) return declared
-      throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [
+      throw new AdminError('UNAVAILABLE', `the service \`${service}\` is missing from ${files.files.join(', ')}`, [
         command`ls -l ${files.files}`,
       ])
     }),

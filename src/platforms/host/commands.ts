@@ -1,13 +1,11 @@
 import { endOf, orFail, runProgram } from '../../adapters/process.ts'
 import type { ProgramResult } from '../../adapters/process.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { inFlight } from '../../core/in-flight.ts'
+import { inFlight } from '../../core/answers.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
-import { healthOf } from './health.ts'
-import type { ServiceManager } from './manager.ts'
-import { parseProperties, statusOf } from './properties.ts'
+import { healthOf, parseProperties, statusOf } from './properties.ts'
+import type { Command, HostSettings, ServiceManager } from './manager.ts'
 import type { PlatformOptions } from '../platform.ts'
-import type { HostSettings, Command } from './settings.ts'
 import { javaProcesses } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import { command, nested } from '../../core/shell-command.ts'
@@ -47,7 +45,7 @@ async function runStarter(words: Command, { timeoutMs, environment, signal }: Pl
     }
     throw new AdminError(
       'UNAVAILABLE',
-      `${file} cannot be started: ${messageOf(error)}`,
+      `\`${file}\` cannot be started: ${messageOf(error)}`,
       [command`command -v ${file}`],
       {
         cause: error,
@@ -84,7 +82,7 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
       const suggestions = [typed(commands.status)]
       throw new AdminError(
         'UNEXPECTED_ANSWER',
-        `\`${typed(commands.status)}\` ${endOf(result)}; it should exit with 0 or 3`,
+        `\`${typed(commands.status)}\` ${endOf(result)}. Expected exit code: 0 or 3`,
         suggestions,
       )
     },

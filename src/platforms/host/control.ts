@@ -28,7 +28,7 @@ export async function startService(manager: Started, options: ControlOptions): P
     timeoutMs: end - performance.now(),
   })
   if (status.state === 'running') return status
-  throw new AdminError('FAILED', `the service did not stay up: ${status.detail}`, [
+  throw new AdminError('FAILED', `the service started, but did not keep running: ${status.detail}`, [
     'testops-admin doctor -d {deployment}',
     '{logs}',
   ])

@@ -5,17 +5,16 @@ import type { ServiceCommands } from '../../core/sources.ts'
 import { springSettings } from '../../knowledge/settings.ts'
 import type { Platform, PlatformOptions } from '../platform.ts'
 import { ownCommands } from './commands.ts'
-import type { ServiceManager } from './manager.ts'
+import type { HostSettings, ServiceManager } from './manager.ts'
 import { startService, stopService } from './control.ts'
 import { hostService, withoutManager } from './service.ts'
 import { trySetting, writeSetting } from './setting.ts'
-import type { HostSettings } from './settings.ts'
 import { systemdUnit } from './systemd.ts'
 
 export { restartService, startService, stopService } from './control.ts'
-export { parseEnvironmentFile } from './environment-file.ts'
-export type { ServiceManager } from './manager.ts'
-export type { Command, HostSettings } from './settings.ts'
+export { parseEnvironmentFile } from './environment.ts'
+export { parseProperties, statusOf } from './properties.ts'
+export type { Command, HostSettings, ServiceManager } from './manager.ts'
 
 /** Returns what starts and stops the service, as configured; null if nothing does. */
 export function serviceManager(settings: HostSettings, options: PlatformOptions): ServiceManager | null {
@@ -73,7 +72,7 @@ function readable(log: LogText, { commands }: ServiceManager): LogText {
   const newest: LogText['newest'] = async (options) => {
     const shown = await log.newest(options)
     if (shown.text.trim() !== '') return shown
-    throw new AdminError('UNAVAILABLE', 'the journal shows this user no lines of the service', [
+    throw new AdminError('UNAVAILABLE', 'the systemd journal shows this user no lines from the service', [
       commands.logs,
       'or set `host.logs`',
     ])

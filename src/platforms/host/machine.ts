@@ -2,8 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { hostname, machine } from 'node:os'
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { Machine } from '../../core/sources.ts'
-import { architectureIn, isCutShort, isVirtual, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
-import { firmwareFiles, hypervisorNamed } from '../../knowledge/hypervisors.ts'
+import {
+  architectureIn,
+  firmwareFiles,
+  hypervisorNamed,
+  isCutShort,
+  isVirtual,
+  parseCpuinfo,
+} from '../../knowledge/processors.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
 /** Reads this machine, with processors from the given file or its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
@@ -12,12 +18,12 @@ export async function readMachine(cpuinfo: string | null): Promise<Machine> {
   const text = await textOf(file)
   const processors = parseCpuinfo(text)
   if (isCutShort(text))
-    throw new AdminError('UNEXPECTED_ANSWER', `${file} is cut short: it does not show the flags of every processor`, [
+    throw new AdminError('UNEXPECTED_ANSWER', `${file} is incomplete: the flags of some processors are missing`, [
       command`tail -n 30 ${asPath(file)}`,
     ])
   // other architectures have no such flags, and need none
   if (processors.length === 0 && (cpuinfo !== null ? architectureIn(text) === null : machine() === 'x86_64')) {
-    throw new AdminError('UNEXPECTED_ANSWER', `${file} shows no processor with \`flags\``, [
+    throw new AdminError('UNEXPECTED_ANSWER', `${file} contains no processor with \`flags\``, [
       command`grep -m1 flags ${asPath(file)}`,
     ])
   }

@@ -1,13 +1,67 @@
-import { editedAt } from '../../adapters/edited-at.ts'
-import { assertReplaceable, replaceFile } from '../../adapters/replace-file.ts'
+import { assertReplaceable, editedAt, replaceFile } from '../../adapters/replace-file.ts'
 import type { Compared, SettingChange, Traces } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
-import { changedText, valueIn } from './edit-setting.ts'
-import { bytesOf } from './environment.ts'
-import type { SettingsFile } from './environment.ts'
-import type { ServiceManager } from './manager.ts'
-import type { HostSettings } from './settings.ts'
 import { asPath, command } from '../../core/shell-command.ts'
+import type { SettingsFile } from './environment.ts'
+import { assignmentsIn, bytesOf, parseEnvironmentFile } from './environment.ts'
+import type { HostSettings, ServiceManager } from './manager.ts'
+
+/** Returns the value that a file gives to a setting; null if it gives none. */
+export function valueIn(file: Buffer, name: string): string | null {
+  const value = parseEnvironmentFile(binary(file)).get(name)
+  return value === undefined ? null : Buffer.from(value, 'latin1').toString('utf8')
+}
+
+/**
+ * Sets one setting in a file, in place of the last assignment that counts, else at the end; null removes it. Returns
+ * null if the result would not read as wanted, as after an unclosed quote.
+ */
+export function changedText(file: Buffer, name: string, to: string | null): Buffer | null {
+  const text = binary(file)
+  const next = to === null ? without(text, name) : withValue(text, name, binary(Buffer.from(to, 'utf8')))
+  const wanted = parseEnvironmentFile(text)
+  if (to === null) wanted.delete(name)
+  else wanted.set(name, binary(Buffer.from(to, 'utf8')))
+  return isSame(parseEnvironmentFile(next), wanted) ? Buffer.from(next, 'latin1') : null
+}
+
+/** One character per byte, so that text outside UTF-8 stays unchanged. */
+function binary(bytes: Buffer): string {
+  return bytes.toString('latin1')
+}
+
+function withValue(text: string, name: string, value: string): string {
+  const last = assignmentsIn(text).findLast((it) => it.name === name)
+  const newline = /\r?\n/.exec(text)?.[0] ?? '\n'
+  if (last === undefined) {
+    const before = text === '' || text.endsWith('\n') ? text : `${text}${newline}`
+    return `${before}${name}=${quoted(value)}${newline}`
+  }
+  const old = text.slice(last.valueStart, last.end)
+  const [blanks = ''] = /^[ \t]*/.exec(old) ?? []
+  const [end = ''] = /\r?\n$/.exec(old) ?? []
+  return `${text.slice(0, last.valueStart)}${blanks}${quoted(value)}${end}${text.slice(last.end)}`
+}
+
+/** Removes every assignment: without only the last one, an earlier one would apply. */
+function without(text: string, name: string): string {
+  const kept: string[] = []
+  let from = 0
+  for (const { start, end } of assignmentsIn(text).filter((it) => it.name === name)) {
+    kept.push(text.slice(from, start))
+    from = end
+  }
+  return kept.join('') + text.slice(from)
+}
+
+/** Quotes a value so that systemd and a shell read it alike. */
+function quoted(value: string): string {
+  return /^[\w@%+=:,./-]*$/.test(value) ? value : `"${value.replace(/(["\\$`])/g, '\\$1')}"`
+}
+
+function isSame(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
+  return one.size === other.size && [...one].every(([name, value]) => other.get(name) === value)
+}
 
 /** Where a file was changed, and its text there before and since, one character per byte. */
 interface Trace {
@@ -124,7 +178,7 @@ async function placeFor(
   // the last file that is read overrides the others
   const place = having[0] ?? held.findLast(({ bytes }) => bytes !== null) ?? held.at(-1)
   if (!place) {
-    throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the service's environment file is unknown`, [
+    throw new AdminError('NOT_CONFIGURED', `\`${name}\` cannot be set: the service has no known environment file`, [
       'set `host.environmentFile`',
     ])
   }
@@ -132,7 +186,7 @@ async function placeFor(
   if (next === null) {
     throw new AdminError(
       'REFUSED',
-      `${name} cannot be set in ${place.path}: the file ends inside a quote or a continued line`,
+      `\`${name}\` cannot be set in ${place.path}: the file ends with an unclosed quote or a backslash`,
       [command`tail -n 5 ${asPath(place.path)}`],
     )
   }
@@ -141,9 +195,9 @@ async function placeFor(
 
 function assertWritable(name: string, to: string | null): void {
   if (!/^[A-Za-z_]\w*$/.test(name))
-    throw new AdminError('USAGE', `'${name}' is not a setting name: use letters, digits and _`)
+    throw new AdminError('USAGE', `\`${name}\` is not a valid setting name: use letters, digits and \`_\``)
   if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to))
-    throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
+    throw new AdminError('USAGE', `the value of \`${name}\` contains control characters or a line break`)
 }
 
 /** Reads each file once, at its real path. Throws REFUSED for an entry that stands for several files. */
@@ -155,9 +209,11 @@ async function settingsFiles(
   const named: readonly SettingsFile[] = configured === null ? ofUnit : [...ofUnit, { ...configured, optional: false }]
   const pattern = named.find(({ path }) => /[*?[]/.test(path))
   if (pattern) {
-    throw new AdminError('REFUSED', `the service reads its settings from ${pattern.path}, which may be many files`, [
-      'set the one to write as `host.environmentFile`, and name it in the unit',
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `the service reads its settings from ${pattern.path}, which may match several files`,
+      ['set `host.environmentFile` to the file that should change, and in the unit replace the pattern with that file'],
+    )
   }
   const read = await Promise.all(
     named.map(async (it) => {
@@ -179,13 +235,13 @@ function assertOnePlace(
     ...(isInUnit ? [`Environment= of ${manager?.commands.settings ?? 'the unit'}`] : []),
   ]
   if (places.length > 1) {
-    throw new AdminError('REFUSED', `${name} is set in several places: ${places.join(', ')}`, [
-      'keep it in only one of them',
+    throw new AdminError('REFUSED', `\`${name}\` is set in several places: ${places.join(', ')}`, [
+      'keep the setting in only one of these places',
     ])
   }
   if (isInUnit) {
-    throw new AdminError('REFUSED', `${name} is set by ${places.join('')}, which this program does not write`, [
-      `move it from there into an environment file`,
+    throw new AdminError('REFUSED', `\`${name}\` is set by ${places.join('')}, which testops-admin does not change`, [
+      'move the setting from the unit into an environment file',
     ])
   }
 }

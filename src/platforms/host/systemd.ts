@@ -1,22 +1,30 @@
-import { endOf, runProgram } from '../../adapters/process.ts'
-import type { ProgramResult } from '../../adapters/process.ts'
-import { AdminError, codeOf } from '../../core/error.ts'
-import type { EnvironmentFile, ServiceManager } from './manager.ts'
-import { healthOf } from './health.ts'
-import type { Properties } from './properties.ts'
-import { one, parseProperties, statusOf } from './properties.ts'
-import type { PlatformOptions } from '../platform.ts'
-import { javaProcesses } from '../../core/host.ts'
-import { typed } from '../../core/typed.ts'
-import { wordsOf } from './shell.ts'
-import { command, nested, sentence } from '../../core/shell-command.ts'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fitsGlob, plainGlob } from '../../core/glob.ts'
+import type { ProgramResult } from '../../adapters/process.ts'
+import { endOf, runProgram } from '../../adapters/process.ts'
+import { javaProcesses } from '../../core/host.ts'
+import { AdminError, codeOf } from '../../core/error.ts'
 import type { GlobSign } from '../../core/glob.ts'
+import { fitsGlob, plainGlob } from '../../core/glob.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import type { PlatformOptions } from '../platform.ts'
+import { healthOf, one, parseProperties, statusOf } from './properties.ts'
+import type { EnvironmentFile, ServiceManager } from './manager.ts'
+import type { Properties } from './properties.ts'
+
+/** Splits what systemd prints as a list of words, some of them quoted: `A=1 "B=two words"`. */
+export function wordsOf(text: string): string[] {
+  return [...text.matchAll(/(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+/gs)].map(([word]) =>
+    word.replace(/"((?:\\.|[^"\\])*)"|'([^']*)'|\\(.)/gs, (_, double?: string, single?: string, escaped?: string) =>
+      double === undefined ? (single ?? escaped ?? '') : double.replace(/\\(.)/gs, '$1'),
+    ),
+  )
+}
 
 const statusProperties =
-  'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,ExecMainCode,ExecMainStatus,NRestarts'
+  'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,' +
+  'ExecMainCode,ExecMainStatus,NRestarts'
 
 /** A unit of this machine's systemd. Its methods throw UNAVAILABLE, FORBIDDEN, TIMED_OUT, FAILED. */
 export function systemdUnit(name: string, options: PlatformOptions & { superuser: boolean }): ServiceManager {
@@ -36,7 +44,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
     if (result.exitCode !== 0) throw failure('show', result)
     const shown = parseProperties(result.stdout)
     if (one(shown, 'LoadState') === 'not-found') {
-      throw new AdminError('UNAVAILABLE', `there is no systemd unit ${unit} on this machine`, [
+      throw new AdminError('UNAVAILABLE', `this machine has no systemd unit \`${unit}\``, [
         'systemctl list-units --all --type=service',
       ])
     }
@@ -51,17 +59,17 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
   const failure = (verb: string, result: ProgramResult): AdminError => {
     const said = `${result.stderr}${result.stdout}`
     if (/not been booted with systemd|connect to (?:the )?(?:system )?bus|D-Bus/i.test(said)) {
-      return new AdminError('UNAVAILABLE', `cannot ${verb} ${unit}: systemd does not run on this machine`, [
-        'use host.commands in the configuration',
+      return new AdminError('UNAVAILABLE', `cannot ${verb} \`${unit}\`: systemd is not running on this machine`, [
+        'set `host.commands` in the configuration',
       ])
     }
     if (/access denied|authentication (?:is )?required|not permitted|permission denied/i.test(said)) {
-      return new AdminError('FORBIDDEN', `this user may not ${verb} ${unit}`, [
+      return new AdminError('FORBIDDEN', `this user may not ${verb} \`${unit}\``, [
         command`sudo systemctl ${verb} ${short}`,
       ])
     }
     if (/not (?:be )?found|not loaded/i.test(said)) {
-      return new AdminError('UNAVAILABLE', `there is no systemd unit ${unit} on this machine`, [
+      return new AdminError('UNAVAILABLE', `this machine has no systemd unit \`${unit}\``, [
         'systemctl list-units --all --type=service',
       ])
     }
@@ -79,7 +87,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       const properties = await show(statusProperties)
       const status = statusOf(properties)
       if (!status)
-        throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of ${unit}`, [
+        throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of \`${unit}\``, [
           command`systemctl status ${short}`,
         ])
       return status
@@ -152,8 +160,8 @@ async function namesIn(folder: string, part: string): Promise<string[]> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return []
     throw new AdminError(
       'FORBIDDEN',
-      `this user cannot see which of the service's settings are in ${folder}`,
-      [command`ls -l ${folder}`, 'run this with sudo'],
+      `this user cannot list the service's settings files in ${folder}`,
+      [command`ls -l ${folder}`, 'run the same command with sudo'],
       { cause: error },
     )
   }

@@ -1,14 +1,16 @@
-import type { Cluster, Context, User } from '@kubernetes/client-node'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
+import { env } from 'node:process'
+import type { Cluster, Context, User } from '@kubernetes/client-node'
 import { isRecord } from '../../adapters/http.ts'
-import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
+import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/assert.ts'
 import { AdminError } from '../../core/error.ts'
 import { suggestNearest } from '../../core/nearest.ts'
-import { readKubeconfig } from './kubeconfig-file.ts'
+import { redactUrl } from '../../core/secret.ts'
+import type { PlatformOptions } from '../platform.ts'
 import type { KubeconfigFile } from './kubeconfig-file.ts'
-import type { KubernetesSettings } from './settings.ts'
+import { readKubeconfig } from './kubeconfig-file.ts'
 
 /** No cluster can be reached from this machine. */
 export class NoCluster extends AdminError {}
@@ -53,14 +55,14 @@ export async function findAccess(
   if (found.namespace != null && typeof found.namespace !== 'string')
     throw leadsNowhere(found, 'its namespace is not text')
   const cluster = read.flatMap((it) => it.clusters).find((it) => it.name === found.cluster)
-  if (!cluster) throw leadsNowhere(found, `its cluster ${quoted(found.cluster)} has no address there`)
+  if (!cluster) throw leadsNowhere(found, `no address is configured for its cluster ${quoted(found.cluster)}`)
   if (!URL.canParse(cluster.server) || !/^https?:/.test(cluster.server))
     throw leadsNowhere(
       found,
       `the address of its cluster ${quoted(found.cluster)} is not an http or https address: ${cluster.server}`,
     )
   const owner = read.find((it) => it.users.some((user) => user.name === found.user))
-  if (!owner && found.user) throw leadsNowhere(found, `there is no user ${quoted(found.user)}`)
+  if (!owner && found.user) throw leadsNowhere(found, `its user ${quoted(found.user)} is missing`)
   const user = owner?.users.find((it) => it.name === found.user) ?? null
   if (owner && user && runsProgram(user)) await refuseOfOthers(owner, environment)
   return { context: name, cluster, namespace: found.namespace || 'default', user, file: owner?.file ?? found.file }
@@ -124,7 +126,7 @@ function nowhere(files: readonly string[], contexts: readonly Context[]): never 
   }
   throw new NoCluster(
     'UNAVAILABLE',
-    `no cluster is known: there is no kubectl configuration in ${files.join(', ')}, and this is not a pod`,
+    `no cluster is known: kubectl has no configuration in ${files.join(', ')}, and testops-admin does not run in a pod`,
     ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
   )
 }
@@ -132,19 +134,53 @@ function nowhere(files: readonly string[], contexts: readonly Context[]): never 
 function noContext(name: string, contexts: readonly Context[], files: readonly string[]): AdminError {
   const names = contexts.map((it) => it.name)
   const near = suggestNearest(name, names)
-  const others = names.length === 0 ? 'which has none' : `which has ${names.slice(0, 10).map(quoted).join(', ')}`
-  return new AdminError('CONFIGURATION', `there is no context ${quoted(name)} in ${files.join(', ')}, ${others}`, [
+  const others =
+    names.length === 0 ? 'It has no contexts at all' : `Its contexts: ${names.slice(0, 10).map(quoted).join(', ')}`
+  return new AdminError('CONFIGURATION', `kubectl has no context ${quoted(name)} in ${files.join(', ')}. ${others}`, [
     ...(near === undefined ? [] : [near]),
     'kubectl config get-contexts',
   ])
 }
 
 function leadsNowhere({ name, file }: Context & { file: string }, why: string): AdminError {
-  return new AdminError('CONFIGURATION', `the context ${quoted(name)} in ${file} leads nowhere: ${why}`, [
+  return new AdminError('CONFIGURATION', `the context ${quoted(name)} in ${file} is invalid: ${why}`, [
     'kubectl config view',
   ])
 }
 
 function quoted(name: string): string {
   return `\`${name}\``
+}
+
+/** The service in a cluster, as the configuration describes it; null for what is to be found. */
+export interface KubernetesSettings {
+  /** Context of kubectl; null for the current one, or the pod's own service account */
+  context: string | null
+  namespace: string | null
+  /** Name of the Helm release */
+  release: string | null
+  /**
+   * Name of the Deployment or StatefulSet, whatever its image is called; absent if it is found by its image, or by the
+   * chart's label
+   */
+  workload?: string
+  /** Absolute path of the release's values file, and the keys under which the chart's own values lie in it */
+  values?: { file: string; path: readonly string[] }
+}
+
+/**
+ * Names the cluster and namespace that the settings lead to from this machine, for people; null if they lead nowhere.
+ * Does not ask the cluster.
+ */
+export async function clusterAt(
+  settings: KubernetesSettings,
+  { environment = env }: Pick<PlatformOptions, 'environment'>,
+): Promise<string | null> {
+  try {
+    const { cluster, namespace } = await findAccess(settings, environment)
+    return `${redactUrl(cluster.server).replace(/(?<!\/)\/+$/, '')}, namespace ${settings.namespace ?? namespace}`
+  } catch (error) {
+    if (error instanceof AdminError) return null
+    throw error
+  }
 }

@@ -60,7 +60,7 @@ export async function bodyOf(answer: AsyncIterable<unknown>): Promise<string> {
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     length += chunk.length
     if (length > maxBytes)
-      throw new AdminError('UNEXPECTED_ANSWER', `the API server answers with more than ${maxBytes} bytes`)
+      throw new AdminError('UNEXPECTED_ANSWER', `the API server's answer is too long: more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -3,6 +3,8 @@ import { text } from 'node:stream/consumers'
 import type { ClientOptions, WebSocket } from 'ws'
 import { seconds } from '../../adapters/failure.ts'
 import { AdminError } from '../../core/error.ts'
+import type { KubernetesClient } from './client.ts'
+import type { Asked } from './objects.ts'
 
 /** The way to the API server, as far as streams need it. */
 export interface StreamServer {
@@ -49,7 +51,7 @@ const pingMs = 30_000
 /** Maximum characters of a refusal that are kept */
 const maxRefusal = 10_000
 /** Number of the channel that names a channel that ends */
-export const closeSignal = 255
+const closeSignal = 255
 
 /** Protocols that are understood, preferred first; none before v5 can say that no more is sent. */
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
@@ -76,7 +78,13 @@ async function opened(socket: WebSocket, server: StreamServer): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       // beside the handshake's own deadline, which does not cover reading a refusal
       timer = setTimeout(
-        () => reject(new AdminError('TIMED_OUT', `the API server did not open ${what} within ${seconds(timeoutMs)}`)),
+        () =>
+          reject(
+            new AdminError(
+              'TIMED_OUT',
+              `the API server did not open the stream for ${what} within ${seconds(timeoutMs)}`,
+            ),
+          ),
         timeoutMs,
       )
       socket.once('open', () => {
@@ -122,7 +130,7 @@ function channelsOf(socket: WebSocket, everyMs: number): Channels {
   const timer = setInterval(() => {
     // while nothing is read, no answer can be heard either
     if (!isHeard && !socket.isPaused) {
-      end({ isBroken: true, why: 'it is silent' })
+      end({ isBroken: true, why: 'it stopped answering' })
       return socket.terminate()
     }
     isHeard = false
@@ -165,5 +173,98 @@ function channelsOf(socket: WebSocket, everyMs: number): Channels {
       socket.close(1000)
     },
     destroy: () => socket.terminate(),
+  }
+}
+
+export interface StreamOptions {
+  timeoutMs: number
+  /** Milliseconds between signs that it is alive */
+  pingMs?: number
+}
+
+/** Opens a stream to a pod. `what`: for people. Throws as the client does, UNAVAILABLE, TIMED_OUT. */
+export async function openStream(
+  client: KubernetesClient,
+  asked: Asked,
+  what: string,
+  { timeoutMs, pingMs }: StreamOptions,
+): Promise<Channels> {
+  return openChannels({
+    what,
+    async dial() {
+      const { url, ...how } = await client.socket(asked)
+      return { url, options: how }
+    },
+    refused: (answer) => client.refused(asked, answer),
+    unreached: (error) => client.unreached(error),
+    timeoutMs,
+    ...(pingMs !== undefined && { pingMs }),
+  })
+}
+
+/** One connection, as a stream through the API server carries it. */
+export interface ByteStream {
+  readonly isOpen: boolean
+  use(on: ByteListener): void
+  /** Sends bytes; calls `sent` when they have left, and more may be sent */
+  send(bytes: Uint8Array, sent: () => void): void
+  /** Says that no more is sent; false if the protocol has no word for that */
+  end(): boolean
+  pause(): void
+  resume(): void
+  /** Closes, and tells the other side */
+  close(): void
+  /** Closes without telling the other side */
+  destroy(): void
+}
+
+export interface ByteListener {
+  data(bytes: Buffer): void
+  /** The other side sends no more */
+  end(): void
+  /**
+   * Both sides are done. `isBroken`: it was not the server that ended it; `lost`: explains that it was not the pod
+   * either
+   */
+  close(isBroken: boolean, lost?: () => Promise<unknown>): void
+}
+
+/**
+ * Wraps `pods/portforward`, which has two channels for each port, data and errors; the first message of each is the
+ * port. `lost`: explains a break on the way there.
+ */
+export function portStream(stream: Channels, lost?: (why: string) => Promise<unknown>): ByteStream {
+  const [data, errors] = [0, 1]
+  const isBegun = new Set<number>()
+  let failure = ''
+  return carried(stream, data, (on) =>
+    stream.use(
+      (channel, bytes) => {
+        if (channel === closeSignal) return void (bytes[0] === data && on.end())
+        const content = isBegun.has(channel) ? bytes : bytes.subarray(2)
+        isBegun.add(channel)
+        if (content.length === 0) return
+        if (channel === errors) failure += content.toString()
+        if (channel === data) on.data(content)
+      },
+      ({ isBroken, why }) =>
+        on.close(isBroken || failure !== '', failure === '' && lost ? async () => lost(why) : undefined),
+    ),
+  )
+}
+
+/** Returns a stream that sends on one channel. */
+export function carried(stream: Channels, channel: number, use: ByteStream['use']): ByteStream {
+  return {
+    use,
+    get isOpen() {
+      return stream.isOpen
+    },
+    send: (bytes, sent) => stream.send(channel, bytes, sent),
+    end: () => stream.end(channel),
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
+    close: () => stream.close(),
+    destroy: () => stream.destroy(),
   }
 }

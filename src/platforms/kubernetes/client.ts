@@ -4,11 +4,11 @@ import { peerFailure } from '../../adapters/failure.ts'
 import { isRecord } from '../../adapters/http.ts'
 import { linesOf } from '../../adapters/lines.ts'
 import type { AdminError } from '../../core/error.ts'
-import { sharedAnswers } from '../../core/shared-answers.ts'
+import { sharedAnswers } from '../../core/answers.ts'
 import { typed } from '../../core/typed.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { findAccess } from './access.ts'
-import type { Access } from './access.ts'
+import type { Access, KubernetesSettings } from './access.ts'
 import { bodyOf, isOk, newestOf, parsed, statusIn } from './bodies.ts'
 import { openConnection } from './connection.ts'
 import type { Connection, SocketOptions } from './connection.ts'
@@ -16,9 +16,8 @@ import { credentialsOf } from './credentials.ts'
 import type { CredentialSource } from './credentials.ts'
 import { notKubernetes, refusal, verbIn } from './refusal.ts'
 import type { Speaker } from './refusal.ts'
-import { groupOf, pathOf } from './resources.ts'
-import type { Asked } from './resources.ts'
-import type { KubernetesSettings } from './settings.ts'
+import { groupOf, pathOf } from './objects.ts'
+import type { Asked } from './objects.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** What is changed, and how. */
@@ -185,7 +184,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     )
   }
 
-  const answers = sharedAnswers({ forMs: sharedMs })
+  const answers = sharedAnswers({ keep: 'nothing', forMs: sharedMs })
   async function* pagesBy<T>(ask: ReturnType<typeof askUntil>, asked: Asked): AsyncGenerator<readonly T[]> {
     for (let next: string | undefined; ; ) {
       const query = { limit: pageSize, ...asked.query, ...(next !== undefined && { continue: next }) }

@@ -1,8 +1,18 @@
+import { filesSource } from '../../adapters/settings-file/index.ts'
+import { sharedAnswers } from '../../core/answers.ts'
+import { PartialSettings } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
-import { PartialSettings } from '../../core/partial-settings.ts'
+import { suggestNearest } from '../../core/nearest.ts'
+import { own } from '../../core/own.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'
-import { isSecretSetting } from '../../knowledge/settings.ts'
+import type { DriftingSetting, ServiceImage } from '../../core/sources.ts'
+import { chartKeys } from '../../knowledge/chart.ts'
+import { isSecretSetting, settingNames, vendorIn } from '../../knowledge/settings.ts'
+import { differing } from '../drift.ts'
+import type { PlatformOptions } from '../platform.ts'
+import type { KubernetesSettings } from './access.ts'
 import type { KubernetesClient } from './client.ts'
+import { openClient } from './client.ts'
 import type { ConfigMap, Container, EnvVar, Secret as SecretObject } from './objects.ts'
 import { isRefusal } from './refusal.ts'
 
@@ -22,13 +32,9 @@ export async function environmentOf(
   namespace: string,
   { env = [], envFrom = [] }: Container,
 ): Promise<Settings> {
-  const objects = new Map<string, Promise<Values>>()
-  const read = (kind: 'secrets' | 'configmaps', name: string): Promise<Values> => {
-    const key = `${kind}/${name}`
-    const values = objects.get(key) ?? valuesOf(client, namespace, kind, name)
-    objects.set(key, values)
-    return values
-  }
+  const objects = sharedAnswers({ keep: 'everything' })
+  const read = async (kind: 'secrets' | 'configmaps', name: string): Promise<Values> =>
+    objects.to(`${kind}/${name}`, async () => valuesOf(client, namespace, kind, name))
   const sources = envFrom.flatMap(({ prefix = '', secretRef, configMapRef }) => [
     ...(secretRef?.name ? [{ prefix, values: read('secrets', secretRef.name) }] : []),
     ...(configMapRef?.name ? [{ prefix, values: read('configmaps', configMapRef.name) }] : []),
@@ -99,13 +105,13 @@ function valueAt(values: Values, key: string, name: string): string | Secret | n
 }
 
 function unreadable(name: string, { code, message, suggestions }: AdminError): AdminError {
-  return new AdminError(code, `the service's setting ${name} cannot be read: ${message}`, suggestions, {
+  return new AdminError(code, `the service's setting \`${name}\` cannot be read: ${message}`, suggestions, {
     obstacle: { kind: 'settings' },
   })
 }
 
 function partly({ code, message, suggestions }: AdminError): AdminError {
-  return new AdminError(code, `the service's settings cannot all be read: ${message}`, suggestions, {
+  return new AdminError(code, `some settings of the service cannot be read: ${message}`, suggestions, {
     obstacle: { kind: 'settings' },
   })
 }
@@ -128,5 +134,82 @@ async function valuesOf(
     if (isRefusal(error, 404)) return null
     if (isRefusal(error, 403)) return error
     throw error
+  }
+}
+
+/**
+ * Finds what the values file states differently from the pod template: settings of its own by their names, and the
+ * image by its keys. Does not compare what the file leaves to the chart. Throws NOT_CONFIGURED if no file is named, and
+ * as `FilesSource`.
+ */
+export async function driftFrom(
+  values: KubernetesSettings['values'],
+  runs: ReadonlyMap<string, string | Secret>,
+  image: ServiceImage,
+): Promise<DriftingSetting[]> {
+  if (!values)
+    throw new AdminError('NOT_CONFIGURED', 'no values file of the release is configured: set `kubernetes.values`')
+  const { file, path } = values
+  const files = filesSource()
+  const textAt = async (keys: readonly string[]): Promise<string | null> => {
+    const { text } = await files.look(file, [...path, ...keys])
+    // a template's value is known only once it is filled in
+    return text?.includes('{{') ? null : text
+  }
+  const own = await files.keys(file, [...path, ...chartKeys.openSettings])
+  const declared = new Map<string, string | null>()
+  for (const name of own) declared.set(name, await textAt([...chartKeys.openSettings, name]))
+  const { tokenValiditySeconds } = settingNames(vendorIn(runs.keys()))
+  if (!declared.has(tokenValiditySeconds))
+    declared.set(tokenValiditySeconds, await textAt(chartKeys.tokenValiditySeconds))
+  const ofImage = new Map([
+    [chartKeys.imageName.join('.'), [await textAt(chartKeys.imageName), image.name]],
+    [chartKeys.version.join('.'), [await textAt(chartKeys.version), image.tag]],
+  ] as const)
+  const stated = (all: ReadonlyMap<string, string | null>): string[] =>
+    [...all].flatMap(([name, value]) => (value === null || value === '' ? [] : [name]))
+  const meant = new Map([...ofImage].map(([name, [value]]) => [name, value]))
+  const is = new Map([...ofImage].map(([name, [, value]]) => [name, value]))
+  return [
+    ...differing(stated(declared), declared, runs, readsAlike),
+    ...differing(stated(meant), meant, is, readsAlike),
+  ]
+}
+
+/** True if Helm passes both on alike: it reads numbers and booleans as YAML, so that 5.30 becomes 5.3, and yes true. */
+function readsAlike(one: string, other: string): boolean {
+  if (one.trim() !== '' && Number(one) === Number(other)) return true
+  const truth = (text: string): string =>
+    text
+      .toLowerCase()
+      .replace(/^(?:yes|on)$/, 'true')
+      .replace(/^(?:no|off)$/, 'false')
+  return truth(one) === truth(other)
+}
+
+/**
+ * Reads one key of a Secret of the cluster. `reference` is NAME/KEY, in the configured namespace or the context's, or
+ * NAMESPACE/NAME/KEY. Throws UNAVAILABLE if it is missing, and as the client does.
+ */
+export async function readClusterSecret(
+  reference: string,
+  settings: KubernetesSettings,
+  options: PlatformOptions,
+): Promise<Secret> {
+  const [key = '', name = '', namespace] = reference.split('/').reverse()
+  const client = await openClient(settings, options)
+  try {
+    const place = namespace ?? settings.namespace ?? client.namespace
+    const { data = {} } = await client.get<SecretObject>({ resource: 'secrets', namespace: place, name })
+    const value = own(data, key)
+    if (value !== undefined) return new Secret(Buffer.from(value, 'base64').toString())
+    const near = suggestNearest(key, Object.keys(data))
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the Secret \`${name}\` in namespace \`${place}\` of ${client.cluster} has no key \`${key}\``,
+      [...(near === undefined ? [] : [near]), client.kubectl('-n', place, 'describe', 'secret', name)],
+    )
+  } finally {
+    client.close()
   }
 }

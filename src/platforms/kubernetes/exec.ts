@@ -3,10 +3,9 @@ import { isRecord } from '../../adapters/http.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { parsed } from './bodies.ts'
-import type { Channels } from './channels.ts'
+import type { Channels, StreamOptions } from './channels.ts'
 import type { KubernetesClient } from './client.ts'
-import { openStream } from './stream.ts'
-import type { StreamOptions } from './stream.ts'
+import { openStream } from './channels.ts'
 import { withoutStream } from './unseen.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
@@ -67,7 +66,7 @@ export async function execIn(
     await new Promise<void>((resolve, reject) => {
       const suggestions = [commandFor(client, place, command)]
       timer = setTimeout(
-        () => reject(new AdminError('TIMED_OUT', `${shown} did not end within ${seconds(timeoutMs)}`, suggestions)),
+        () => reject(new AdminError('TIMED_OUT', `${shown} did not finish within ${seconds(timeoutMs)}`, suggestions)),
         timeoutMs,
       )
       interrupt = () => reject(signal?.reason as Error)
@@ -172,7 +171,7 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
   if (/error (?:sending request|dialing backend)/.test(said)) {
     return new AdminError(
       'UNREACHABLE',
-      `${client.cluster} does not connect this machine to pod \`${pod}\`: ${oneLine(said)}`,
+      `${client.cluster} could not connect this machine to pod \`${pod}\`: ${oneLine(said)}`,
       suggestions,
       { obstacle: { kind: 'beyond' } },
     )

@@ -132,7 +132,8 @@ function stillOwned(
   const what = `${resource.slice(0, -1)}/${name}`
   return new AdminError(
     error.code,
-    `${what} was changed, but \`${manager}\` still owns the changed fields, so the owner's next apply would conflict: ${error.message}`,
+    `${what} was changed, but \`${manager}\` could not remove itself as the owner of the changed fields: ` +
+      `${error.message}. The next apply by another program, such as helm, may fail with a conflict`,
     [
       'testops-admin resume -d {deployment}',
       client.kubectl('-n', namespace, 'get', what, '-o', 'yaml', '--show-managed-fields'),

@@ -1,12 +1,49 @@
 import { AdminError } from '../../core/error.ts'
-import { chartLabel } from '../../knowledge/chart.ts'
-import { images } from '../../knowledge/images.ts'
-import type { KubernetesClient } from './client.ts'
-import { imagedContainer, namedContainer, serviceContainer } from './image.ts'
-import type { Container, Workload } from './objects.ts'
-import { isRefusal } from './refusal.ts'
-import type { KubernetesSettings } from './settings.ts'
 import { command, sentence } from '../../core/shell-command.ts'
+import type { ServiceImage } from '../../core/sources.ts'
+import { chartContainer, chartLabel } from '../../knowledge/chart.ts'
+import { images } from '../../knowledge/images.ts'
+import { parseBuild } from '../../knowledge/builds.ts'
+import type { KubernetesSettings } from './access.ts'
+import type { KubernetesClient } from './client.ts'
+import type { Container, PodSpec, Workload } from './objects.ts'
+import { isRefusal } from './refusal.ts'
+
+/** Returns the name and tag of `registry:5000/repository/name:tag@digest`. */
+function partsOf(image: string): { name: string; tag: string | null } {
+  const last = image.split('@')[0]?.split('/').at(-1) ?? ''
+  const [name = '', tag] = last.split(':')
+  return { name, tag: tag || null }
+}
+
+/** Returns the last part of an image's name, without registry, tag and digest. */
+export function imageNameIn(image: string): string {
+  return partsOf(image).name
+}
+
+/** Finds the container that runs one of the service's images (SPEC.md 1), whatever its own name; null if none does. */
+function imagedContainer({ containers }: Pick<PodSpec, 'containers'>): Container | null {
+  const names: readonly string[] = Object.values(images)
+  return containers.find(({ image = '' }) => names.includes(partsOf(image).name)) ?? null
+}
+
+/** Returns `imagedContainer`, else the one with the chart's name: a private registry may rename the image. */
+export function namedContainer(spec: Pick<PodSpec, 'containers'>): Container | null {
+  return imagedContainer(spec) ?? spec.containers.find(({ name }) => chartContainer.test(name)) ?? null
+}
+
+/**
+ * Returns the service's container in a pod of the service: as `namedContainer`, else the only one. Null if it cannot be
+ * told which it is.
+ */
+export function serviceContainer(spec: Pick<PodSpec, 'containers'>): Container | null {
+  return namedContainer(spec) ?? (spec.containers.length === 1 ? spec.containers[0]! : null)
+}
+
+export function imageOf({ image = '' }: Container, declaredIn: string): ServiceImage {
+  const { name, tag } = partsOf(image)
+  return { name: name || null, tag, build: tag === null ? null : (parseBuild(tag)?.label ?? null), declaredIn }
+}
 
 /** What runs the service in a cluster. */
 export interface FoundService {
@@ -45,7 +82,7 @@ export async function findService(
   })
   const found = ofRelease(elsewhere, release)
   if (found.length === 0) throw none(elsewhere, client, 'any namespace', settings)
-  return only(found, client, `all namespaces (the context's own, \`${first}\`, has none)`)
+  return only(found, client, `all namespaces (the context's namespace \`${first}\` has no match)`)
 }
 
 /** A workload that may be the service, before it is known to be the only one. */
@@ -119,8 +156,8 @@ function containerOf(
   const names = spec.containers.map((it) => `\`${it.name}\` (image ${it.image ?? 'unknown'})`)
   throw new AdminError(
     'CONFIGURATION',
-    `${name} has ${names.length} containers, but none can be recognized as the service: ${names.join(', ')}`,
-    [sentence`name the service's container ${name} as the chart does, or give it another name that ends in testops`],
+    `workload \`${name}\` has ${names.length} containers. Cannot tell which one is the service: ${names.join(', ')}`,
+    [sentence`rename the service's container to ${name}, as in the chart, or to another name that ends in testops`],
   )
 }
 
@@ -140,7 +177,7 @@ export function only([first, ...others]: readonly Candidate[], client: Kubernete
   if (others.length > 0) throw several([first, ...others], client, where)
   return {
     ...first,
-    why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image}, the only one in ${where}`,
+    why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image} and is the only match in ${where}`,
   }
 }
 
@@ -154,12 +191,14 @@ function several(all: readonly Candidate[], client: KubernetesClient, where: str
   const suggestions = all.map(({ namespace, name, workload, container }) => {
     const release = releaseOf(workload)
     const isOne = release !== null && releases.filter((it) => it === `${namespace}/${release}`).length === 1
-    return command`kubernetes: {namespace: ${namespace}, release: ${isOne ? release : name}}   # ${name}, image ${container.image ?? ''}`
+    return command`kubernetes: {namespace: ${namespace}, release: ${isOne ? release : name}}   # ${name}, image
+      ${container.image ?? ''}`
   })
   const names = all.map(placeOf).join(' and ')
   return new AdminError(
     'CONFIGURATION',
-    `the service was found ${all.length} times in ${client.cluster}, in ${where}: ${names}. Name the right one in the configuration`,
+    `the service was found ${all.length} times in ${client.cluster}, in ${where}: ${names}. Set the right one ` +
+      'in the configuration',
     suggestions,
   )
 }
@@ -172,17 +211,17 @@ function none(
   refused: AdminError | null = null,
 ): AdminError {
   const names = Object.values(images).map((name) => `\`${name}\``)
-  const what = `no Deployment or StatefulSet ${workload === undefined ? `with an image named ${names.join(' or ')}` : `named \`${workload}\``}`
-  const which = release === null ? '' : ` and release \`${release}\``
-  const more = refused === null ? '' : `; other namespaces were not searched: ${refused.message}`
-  const seen = others.length === 0 ? '' : `; there is ${others.map(placeOf).join(', ')}`
+  const which = release === null ? '' : ` of release \`${release}\``
+  const named = workload === undefined ? `with an image named ${names.join(' or ')}` : `named \`${workload}\``
+  const more = refused === null ? '' : `. Other namespaces were not searched: ${refused.message}`
+  const seen = others.length === 0 ? '' : `. Found instead: ${others.map(placeOf).join(', ')}`
   return new AdminError(
     refused === null || refused.code === 'FORBIDDEN' ? 'UNAVAILABLE' : refused.code,
-    `${client.cluster} has ${what}${which} in ${where}${seen}${more}`,
+    `${client.cluster} has no Deployment or StatefulSet${which} ${named} in ${where}${seen}${more}`,
     [
       'set `kubernetes.namespace`, or `kubernetes.context` for another cluster',
       ...(workload === undefined && others.length === 0
-        ? ['set `kubernetes.workload` to its name, if its image has a name of your own' as const]
+        ? ['if the image was renamed, set `kubernetes.workload` to the name of the Deployment or StatefulSet' as const]
         : []),
       client.kubectl('get', 'deployments,statefulsets', '--all-namespaces', '-o', 'wide'),
       ...(refused?.suggestions ?? []),
@@ -190,4 +229,28 @@ function none(
     ],
     { cause: refused ?? undefined },
   )
+}
+
+/**
+ * Milliseconds for which a service counts as it was when it was found: an operator who chooses among several may take
+ * longer.
+ */
+const lifeMs = 500
+
+/** A service in a cluster as it was found, and the client that found it. */
+export class SeenService {
+  private readonly until: number
+
+  constructor(
+    readonly client: KubernetesClient,
+    private readonly service: FoundService,
+    at: number,
+  ) {
+    this.until = at + lifeMs
+  }
+
+  /** Returns the service as it was found; null if that is too long ago */
+  get fresh(): FoundService | null {
+    return performance.now() < this.until ? this.service : null
+  }
 }

@@ -1,13 +1,12 @@
 import { AdminError } from '../../core/error.ts'
 import { images } from '../../knowledge/images.ts'
-import type { Found, Finder } from '../found.ts'
+import type { Found, Finder } from '../platform.ts'
 import { NoCluster } from './access.ts'
 import { openClient } from './client.ts'
 import type { KubernetesClient } from './client.ts'
-import { candidatesIn, only, placeOf, releaseOf } from './find.ts'
+import { candidatesIn, only, placeOf, releaseOf, SeenService } from './find.ts'
 import type { Candidate } from './find.ts'
 import { isRefusal } from './refusal.ts'
-import { SeenService } from './seen.ts'
 
 /**
  * Finds Deployments and StatefulSets of the current cluster that run the product: in the context's namespace, else in
@@ -28,9 +27,9 @@ export const findReleases: Finder = async (options) => {
       first.seen = new SeenService(client, only(all, client, `namespace \`${all[0]?.namespace}\``), at)
       isKept = true
     }
-    const none = `${client.cluster} shows no image ${images.standard} or ${images.legacy} in`
+    const none = `${client.cluster} has no workload with the image \`${images.standard}\` or \`${images.legacy}\` in`
     if (!(all instanceof AdminError)) return { found, looked: `${none} any namespace` }
-    return { found, looked: `${none} namespace ${client.namespace}; ${all.message}`, unseen: all.message }
+    return { found, looked: `${none} namespace \`${client.namespace}\`; ${all.message}`, unseen: all.message }
   } catch (error) {
     return failed(unlessInterrupted(error))
   } finally {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { AdminError } from '../../core/error.ts'
 import type { Opened, Way } from '../../core/endpoint.ts'
 import { listenHere } from '../listen.ts'
-import type { ByteStream } from './byte-stream.ts'
+import type { ByteStream } from './channels.ts'
 
 /** Milliseconds to wait for the last answer, once a client has said all that it has to say */
 const lingerMs = 1000

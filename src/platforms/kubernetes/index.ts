@@ -6,30 +6,28 @@ import type { Platform, PlatformOptions } from '../platform.ts'
 import { brokerProgram } from './broker-program.ts'
 import { openClient } from './client.ts'
 import type { KubernetesClient } from './client.ts'
-import { clusterNames } from './cluster-name.ts'
-import { findService } from './find.ts'
+import { clusterNames, connectionTo, reachFrom } from './reach.ts'
+import { findService, SeenService } from './find.ts'
 import { releaseFor } from './helm/index.ts'
 import { leaseLock } from './lease.ts'
 import { logOf } from './log.ts'
 import { proveMachines } from './prove.ts'
-import { connectionTo, reachFrom } from './reach.ts'
 import { relayThrough } from './relay.ts'
 import type { Relay } from './relay.ts'
 import { withoutAnswer } from './unseen.ts'
 import { configMapRuns } from './run-store.ts'
-import { SeenService } from './seen.ts'
 import { clusterService } from './service.ts'
 import type { ClusterService } from './service.ts'
-import type { KubernetesSettings } from './settings.ts'
-import { command, nested } from '../../core/shell-command.ts'
+import type { KubernetesSettings } from './access.ts'
+import { command, nested, sentence } from '../../core/shell-command.ts'
 import type { ServiceControl } from '../../core/controls.ts'
 import { giveUpFields, ownsFields, withoutOwning } from './fields.ts'
 import { scaleDown, scaleUp, tryScale } from './scale.ts'
 import { patchSetting } from './setting.ts'
 
-export { clusterAt } from './cluster-at.ts'
-export { readClusterSecret } from './secret.ts'
-export type { KubernetesSettings } from './settings.ts'
+export { clusterAt } from './access.ts'
+export { readClusterSecret } from './environment.ts'
+export type { KubernetesSettings } from './access.ts'
 
 /** Milliseconds for which a failure answers further questions, so that a silent cluster is waited for only once. */
 const failureLifeMs = 2000
@@ -52,7 +50,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
   }
   const opened = async (): Promise<{ client: KubernetesClient; service: ClusterService }> => {
     const source = await service()
-    if (!client) throw new TypeError('a service was found without a client')
+    if (!client) throw new TypeError('the service was found, but there is no connection to its cluster')
     return { client, service: source }
   }
   const service = async (): Promise<ClusterService> => {
@@ -62,7 +60,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
   }
   let relay: Relay | null = null
   const throughRelay = async ({ host, port }: HostPort): Promise<Opened<Way>> => {
-    if (!options.relay) throw new TypeError('no relay is wished')
+    if (!options.relay) throw new TypeError('no relay was requested')
     const { client: of, service: source } = await opened()
     relay ??= relayThrough(of, {
       namespace: source.place.namespace,
@@ -176,10 +174,10 @@ function besideService(
   const forward = client.kubectl('-n', namespace, 'port-forward', `${resource.slice(0, -1)}/${name}`, String(port))
   return new AdminError(
     'UNAVAILABLE',
-    `${host}:${port} is inside the service's own pod, not on this machine. Cannot tell where it leads from there`,
+    `${host}:${port} is an address inside the service's own pod. Cannot tell which server is behind it`,
     [
-      'name the server itself in the configuration, or an address of this machine that leads to it',
-      command`${nested(forward)}   # gives such an address while the service runs`,
+      sentence`in the configuration, set the server's own address, or a local address that is forwarded to the server`,
+      command`${nested(forward)}   # forwards a local port to the pod. Leave it running`,
     ],
     { obstacle: { kind: 'beyond' } },
   )

@@ -74,7 +74,7 @@ export async function readKubeconfig(file: string): Promise<KubeconfigFile | nul
 function nameIn(name: unknown): string {
   if (typeof name === 'string') return name
   if (typeof name === 'number' || typeof name === 'boolean') return String(name)
-  throw new Error('a name in it is not text')
+  throw new Error('the name of a context, cluster or user is not text')
 }
 
 /** Adds a user's `tokenFile`: kubectl knows it, the library reads it only for pods. */

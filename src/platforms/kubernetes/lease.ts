@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../core/error.ts'
 import type { Holder, LockOwner, RepairLock } from '../../core/lock.ts'
 import type { KubernetesClient } from './client.ts'
-import { livesHere, processName } from './process-name.ts'
+import { livesHere, processName } from '../../adapters/process-identity.ts'
 import { isRefusal } from './refusal.ts'
 
 /** coordination.k8s.io/v1 */
@@ -43,7 +43,7 @@ export async function leaseLock(
     if (await client.may(verb, verb === 'create' ? all : one)) continue
     throw new AdminError(
       'FORBIDDEN',
-      `this user may not ${verb} leases in namespace \`${namespace}\` of ${client.cluster}`,
+      `this user has no permission to ${verb} leases in namespace \`${namespace}\` of ${client.cluster}`,
       [client.kubectl('auth', 'can-i', verb, 'leases.coordination.k8s.io', '-n', namespace)],
     )
   }
@@ -216,7 +216,8 @@ async function isFree(
   const age = ageOf(lease)
   if (age >= 0 && age < validMs) return false
   tell?.(
-    `${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment but does not renew it. If it is not renewed within ${Math.ceil(validMs / 1000)} s, this command takes over the lock`,
+    `${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment, but does not renew it. ` +
+      `This command takes over the lock after ${Math.ceil(validMs / 1000)} s without renewal`,
   )
   for (const end = performance.now() + validMs; performance.now() < end; ) {
     await sleep(Math.min(times.renewMs, end - performance.now()), undefined, { ...(signal && { signal }) }).catch(
@@ -225,7 +226,7 @@ async function isFree(
     if (signal?.aborted)
       throw new AdminError(
         'INTERRUPTED',
-        `interrupted while waiting for the lock of ${holderOf(lease).who ?? 'another operator'}`,
+        `interrupted while waiting for the lock that ${holderOf(lease).who ?? 'another operator'} holds`,
       )
     if ((await read())?.metadata.resourceVersion !== lease.metadata.resourceVersion) return false
   }

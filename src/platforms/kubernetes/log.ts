@@ -2,12 +2,11 @@ import type { LogText } from '../../adapters/log-file.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import type { UnreadPart } from '../../core/sources.ts'
-import { followPlaces } from '../follow.ts'
-import { nanoseconds, wholeSecond } from '../timed-line.ts'
+import { followPlaces, nanoseconds, wholeSecond } from '../follow.ts'
 import type { KubernetesClient } from './client.ts'
 import type { ContainerStatus, Pod } from './objects.ts'
-import { serviceContainer } from './image.ts'
-import { inTurns } from './in-turns.ts'
+import { serviceContainer } from './find.ts'
+import { inTurns } from '../../core/work.ts'
 import { statusIn } from './pods.ts'
 import { isRefusal } from './refusal.ts'
 import { withoutLog } from './unseen.ts'
@@ -125,7 +124,7 @@ function isNothing(error: unknown): boolean {
 }
 
 function nameOf({ pod, container, isOwn, previous }: Part): string {
-  return `${pod}${isOwn ? '' : `/${container}`}${previous ? ' (the run before)' : ''}`
+  return `${pod}${isOwn ? '' : `/${container}`}${previous ? ' (previous run)' : ''}`
 }
 
 /** Lines of one container that belong together. */

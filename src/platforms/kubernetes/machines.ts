@@ -1,5 +1,5 @@
 import type { Machine } from '../../core/sources.ts'
-import { toldByLabels } from '../../knowledge/node-labels.ts'
+import { toldByLabels } from '../../knowledge/processors.ts'
 import type { KubernetesClient } from './client.ts'
 import type { Expression, Node, Pod, PodSpec, Toleration } from './objects.ts'
 import { own } from '../../core/own.ts'

@@ -1,7 +1,7 @@
 import type { ServiceInstance, ServiceOrigin } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import type { FoundService } from './find.ts'
-import { namedContainer, serviceContainer } from './image.ts'
+import { namedContainer, serviceContainer } from './find.ts'
 import type { ContainerStatus, LabelSelector, Pod, Workload } from './objects.ts'
 
 type Place = Pick<FoundService, 'resource' | 'namespace'>

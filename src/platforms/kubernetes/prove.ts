@@ -1,17 +1,22 @@
 import { AdminError } from '../../core/error.ts'
 import type { Machine } from '../../core/sources.ts'
-import { architectureIn, isCutShort, isVirtual, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
-import { firmwareFiles, hypervisorNamed } from '../../knowledge/hypervisors.ts'
+import {
+  architectureIn,
+  firmwareFiles,
+  hypervisorNamed,
+  isCutShort,
+  isVirtual,
+  parseCpuinfo,
+} from '../../knowledge/processors.ts'
 import type { Proof } from '../platform.ts'
 import type { KubernetesClient } from './client.ts'
 import { execIn } from './exec.ts'
-import { serviceContainer } from './image.ts'
-import { inTurns } from './in-turns.ts'
-import { imagesOn } from './node-images.ts'
-import type { NodeImage } from './node-images.ts'
+import { serviceContainer } from './find.ts'
+import { inTurns } from '../../core/work.ts'
+import { awaitPod, imagesOn, makePod, ownContainer, removeLeftovers } from './short-lived.ts'
+import type { NodeImage } from './short-lived.ts'
 import type { Node, Pod, PodSpec } from './objects.ts'
 import { isEnding } from './pods.ts'
-import { awaitPod, makePod, ownContainer, removeLeftovers } from './short-lived.ts'
 
 const command = ['cat', '/proc/cpuinfo', ...firmwareFiles]
 /** Maximum bytes of output, for a machine with thousands of processors */
@@ -62,7 +67,9 @@ async function proven(client: KubernetesClient, machine: Machine, around: Around
   }
   return {
     ...machine,
-    unproven: [...new Set(reasons)].join('\n') || 'no pod runs there, and there is no image to try',
+    unproven:
+      [...new Set(reasons)].join('\n') ||
+      'no pod of this namespace runs on this node, and the node has no usable image for a new pod',
   }
 }
 
@@ -112,7 +119,13 @@ async function fromOwn(
   failed: Failed,
 ): Promise<Machine | null> {
   if (!proof.mayMakePods) {
-    failed(new AdminError('REFUSED', 'a pod would have to be created there, but nothing may be changed'))
+    failed(
+      new AdminError(
+        'REFUSED',
+        'to read /proc/cpuinfo of the node, this check would have to create a pod there, but the check must not ' +
+          'change anything',
+      ),
+    )
     return null
   }
   for (const image of imagesOn(node, nodes, pods).slice(0, mostTries)) {
@@ -173,7 +186,7 @@ async function tried(work: () => Promise<Machine | null>, failed: Failed): Promi
 /** Reads a machine from /proc/cpuinfo; null if it shows none. Throws UNEXPECTED_ANSWER if it is cut short. */
 function machineIn(name: string, text: string): Machine | null {
   if (isCutShort(text))
-    throw new AdminError('UNEXPECTED_ANSWER', '/proc/cpuinfo, read in a pod on that node, is truncated')
+    throw new AdminError('UNEXPECTED_ANSWER', 'a pod on this node printed only part of /proc/cpuinfo')
   const processors = parseCpuinfo(text)
   const architecture = architectureIn(text)
   if (architecture === null) return null

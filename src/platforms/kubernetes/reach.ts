@@ -1,22 +1,51 @@
 import { connect, isIP } from 'node:net'
-import { atMost } from '../../adapters/at-most.ts'
 import { systemCode } from '../../adapters/failure.ts'
 import { lookUp } from '../../adapters/look-up.ts'
 import type { HostPort, Opened, Way } from '../../core/endpoint.ts'
 import { AdminError } from '../../core/error.ts'
-import { portStream } from './byte-stream.ts'
-import type { ByteStream } from './byte-stream.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import { atMost } from '../../core/work.ts'
+import type { ByteStream } from './channels.ts'
+import { openStream, portStream } from './channels.ts'
 import type { KubernetesClient } from './client.ts'
-import { clusterNames } from './cluster-name.ts'
-import type { ClusterName } from './cluster-name.ts'
 import { listenForward } from './forward.ts'
 import { isRefusal } from './refusal.ts'
-import { addressesOf, backendOf, podAt } from './service-pods.ts'
 import type { Backend, Service } from './service-pods.ts'
-import { openStream } from './stream.ts'
+import { addressesOf, backendOf, podAt } from './service-pods.ts'
 import { brokenStream, withoutAnswer, withoutStream } from './unseen.ts'
-import { command, nested } from '../../core/shell-command.ts'
-import type { ShellCommand } from '../../core/shell-command.ts'
+
+/** One meaning of an address by the cluster's own names (kubernetes.io, "DNS for Services and Pods"). */
+interface ClusterName {
+  service: string
+  namespace: string
+  /** Pod of a headless service; null if none is named */
+  pod: string | null
+  /** True unless it may as well be a name outside the cluster */
+  isCertain: boolean
+}
+
+/**
+ * Lists what a host may mean to a pod of that namespace, likeliest first: `db`, `db.testops`,
+ * `db.testops.svc.cluster.local`, `db-0.db.testops.svc`, …
+ */
+export function clusterNames(host: string, namespace: string): ClusterName[] {
+  if (host.toLowerCase() === 'localhost') return []
+  const labels = host.toLowerCase().replace(/\.$/, '').split('.')
+  if (!labels.every((it) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(it))) return []
+  const [first = '', second, ...others] = labels
+  if (second === undefined) return [{ service: first, namespace, pod: null, isCertain: true }]
+  const at = labels.indexOf('svc')
+  if (at === 2 || at === 3) {
+    const [service = '', where = ''] = labels.slice(at - 2, at)
+    return [{ service, namespace: where, pod: at === 3 ? first : null, isCertain: true }]
+  }
+  if (others.length > 0) return []
+  return [
+    { service: first, namespace: second, pod: null, isCertain: false },
+    { service: second, namespace, pod: first, isCertain: false },
+  ]
+}
 
 interface ReachOptions {
   timeoutMs: number
@@ -70,10 +99,11 @@ function withoutService(
 ): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `the service uses ${host}:${port}, a name inside the cluster, but namespace \`${namespace}\` of ${client.cluster} has no Service \`${service}\`. Cannot tell where it leads`,
+    `the service uses ${host}:${port}, a name inside the cluster. But namespace \`${namespace}\` of ` +
+      `${client.cluster} has no Service \`${service}\``,
     [
       client.kubectl('-n', namespace, 'get', 'services'),
-      'name the server in the configuration by an address that this machine can reach',
+      'in the configuration, set a server address that this machine can reach',
     ],
     { obstacle: { kind: 'unresolved', host, port } },
   )
@@ -117,7 +147,8 @@ async function reachService(
   const isDeclared = pod === null && service.spec?.ports?.some((it) => it.port === port) === true
   const target = isDeclared ? `service/${name.service}` : `pod/${first.pod}`
   const ports = isDeclared || first.port === port ? String(port) : `${port}:${first.port}`
-  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', target, ports))}   # then use 127.0.0.1 instead of ${host}`
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', target, ports))}   # then use
+    127.0.0.1 instead of ${host}`
   return forwardTo(client, namespace, first, forward, options, backend)
 }
 
@@ -137,7 +168,8 @@ async function reachPodAt(
     throw error
   }
   if (pod === null) return null
-  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port)))}   # then use 127.0.0.1 instead of ${host}`
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port)))}   #
+    then use 127.0.0.1 instead of ${host}`
   return forwardTo(client, namespace, { pod, port }, forward, options, null)
 }
 
@@ -156,7 +188,8 @@ async function forwardTo(
   let known = { pod: first, at: performance.now() }
   const find = async (): Promise<{ pod: string; port: number }> => {
     const next = (await again?.()) ?? first
-    if ('address' in next) throw new AdminError('UNAVAILABLE', `no pod is left for ${forward}`)
+    if ('address' in next)
+      throw new AdminError('UNAVAILABLE', 'the endpoint of the Service is no longer a pod, so no port can be forwarded')
     known = { pod: next, at: performance.now() }
     return next
   }

@@ -1,8 +1,8 @@
 import { oneLine } from '../../adapters/failure.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
-import { described, isOfCluster, kubectlName } from './resources.ts'
-import type { Asked } from './resources.ts'
+import { described, isOfCluster, kubectlName } from './objects.ts'
+import type { Asked } from './objects.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 
 /** What the API server says when it refuses a request (`Status` in its own API). */
@@ -58,16 +58,14 @@ export function refusal(verb: string, asked: Asked, status: Status, { cluster, u
   const said = oneLine(status.message)
   switch (status.code) {
     case 401:
-      return make(
-        'UNAUTHENTICATED',
-        `${cluster} does not accept the credentials of ${user}: they are wrong, or have expired`,
-        [kubectl('auth', 'whoami')],
-      )
+      return make('UNAUTHENTICATED', `${cluster} rejects the credentials of ${user}: they are wrong or expired`, [
+        kubectl('auth', 'whoami'),
+      ])
     case 403:
       // a quota, a policy or a webhook forbids it; no right is missing
       if (verbIn(status.message) === null && status.message !== '')
         return make('FORBIDDEN', `${cluster} refuses to ${verb} ${what}: ${said}`, [kubectl(...getOf(asked))])
-      return make('FORBIDDEN', `${userIn(status.message) ?? user} may not ${verb} ${what} of ${cluster}`, [
+      return make('FORBIDDEN', `${userIn(status.message) ?? user} has no permission to ${verb} ${what} of ${cluster}`, [
         kubectl(...canI(verb, asked)),
       ])
     case 404:
@@ -101,8 +99,9 @@ export function notKubernetes(
       : `with \`${oneLine(answer.text).slice(0, 80)}\``
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${server} answers ${what} (HTTP ${answer.status}), not like a Kubernetes API server: is there a proxy in front of it?`,
-    [kubectl('version'), 'env | cut -d= -f1 | grep -i proxy   # the variables that name a proxy'],
+    `${server} answers ${what} (HTTP ${answer.status}): it is not a Kubernetes API server, or a proxy answers in ` +
+      'its place',
+    [kubectl('version'), 'env | cut -d= -f1 | grep -i proxy   # lists the variables that set a proxy'],
   )
 }
 

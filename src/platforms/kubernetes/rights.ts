@@ -1,7 +1,7 @@
 import type { ActionKind } from '../../core/action.ts'
 import type { SourceName } from '../../core/sources.ts'
-import { groupOf } from './resources.ts'
-import type { ResourceName } from './resources.ts'
+import { groupOf } from './objects.ts'
+import type { ResourceName } from './objects.ts'
 
 /** What a cluster has to allow, as a rule of a Role names it. */
 interface Right {
@@ -165,7 +165,8 @@ export function roleText(name: string, about: readonly string[], rights: readonl
     `${comment}\n${account.join('\n')}`,
     objectText('Role', name, here),
     bindingText('RoleBinding', 'Role', name),
-    `# Without these two, nodes and other namespaces are reported as unknown.\n${objectText('ClusterRole', name, elsewhere)}`,
+    '# Without the next two objects, testops-admin reports nodes and other namespaces as ' +
+      `unknown.\n${objectText('ClusterRole', name, elsewhere)}`,
     bindingText('ClusterRoleBinding', 'ClusterRole', name, '    namespace: NAMESPACE   # of the service account\n'),
   ].join('\n---\n')
 }
@@ -173,7 +174,8 @@ export function roleText(name: string, about: readonly string[], rights: readonl
 function objectText(kind: string, name: string, rights: readonly Right[]): string {
   const rules = rights.map(
     ({ resource, verbs }) =>
-      `  - {apiGroups: ["${groupOf(resource.split('/')[0] as ResourceName)}"], resources: [${resource}], verbs: [${verbs.join(', ')}]}`,
+      `  - {apiGroups: ["${groupOf(resource.split('/')[0] as ResourceName)}"], resources: [${resource}], ` +
+      `verbs: [${verbs.join(', ')}]}`,
   )
   return [
     `apiVersion: rbac.authorization.k8s.io/v1`,

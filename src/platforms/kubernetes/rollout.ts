@@ -5,10 +5,9 @@ import { placeOf } from './find.ts'
 import type { FoundService } from './find.ts'
 import type { Node, Pod, Workload } from './objects.ts'
 import { isEnding, isOver } from './pods.ts'
-import { refusalOf } from './refused-pods.ts'
+import { refusalOf } from './events.ts'
 import { isRefusal } from './refusal.ts'
-import { isHeld, isRolledOut, isServing } from './rollout-state.ts'
-import { isStuck, unscheduledIn } from './status.ts'
+import { isHeld, isRolledOut, isServing, isStuck, unscheduledIn } from './status.ts'
 
 type Place = Pick<FoundService, 'resource' | 'namespace' | 'name'>
 
@@ -37,7 +36,7 @@ export async function startObstaclesOf(
         : [
             {
               kind: 'lasting' as const,
-              message: `no node takes pod \`${pod.metadata.name}\` (${unscheduledIn(pod)})`,
+              message: `no node accepts pod \`${pod.metadata.name}\` (${unscheduledIn(pod)})`,
               proof: about(pod),
             },
           ],
@@ -57,7 +56,7 @@ function holding(place: Place, workload: Workload, here: Here, which: string): S
     return [
       {
         kind: 'lasting',
-        message: `${placeOf(place)} is paused: new pods do not get its changes`,
+        message: `the rollout of ${placeOf(place)} is paused: new pods do not get the latest changes`,
         proof: [here('rollout', 'resume', which)],
       },
     ]
@@ -65,7 +64,9 @@ function holding(place: Place, workload: Workload, here: Here, which: string): S
   return [
     {
       kind: 'lasting',
-      message: `${placeOf(place)} updates only pods from number ${partition} on: earlier ones do not get its changes`,
+      message:
+        `${placeOf(place)} updates only pods numbered ${partition} or higher (\`partition\`): other pods do not ` +
+        'get the latest changes',
       proof: [here('get', which, '-o', 'yaml')],
     },
   ]
@@ -114,7 +115,9 @@ async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promis
     ...onLost.map(
       ({ metadata, spec }): StartObstacle => ({
         kind: 'lasting',
-        message: `pod \`${metadata.name}\` is on node \`${spec.nodeName}\`, which is not Ready: nobody can tell whether it has ended`,
+        message:
+          `pod \`${metadata.name}\` is on node \`${spec.nodeName}\`, which is not Ready: cannot tell whether ` +
+          'the pod is still running',
         proof: [client.kubectl('describe', 'node', spec.nodeName ?? '')],
       }),
     ),
@@ -164,7 +167,9 @@ function replaced(workload: Workload, pods: readonly Pod[], here: Here, which: s
   return [
     {
       kind: 'unready',
-      message: `old pods are serving, and the new ones are not ready${why}: after a stop, only new ones start`,
+      message:
+        `old pods still serve users, but the new pods are not ready${why}. If the service is stopped, the old ` +
+        'pods will not come back: only new pods will start',
       proof: [here('rollout', 'status', which), here('rollout', 'undo', which)],
     },
   ]

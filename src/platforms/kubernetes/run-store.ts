@@ -1,6 +1,6 @@
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore, UnreadableRun } from '../../core/run.ts'
-import { assertRunName, isRunName } from '../../core/run-name.ts'
+import { assertRunName, isRunName } from '../../core/run.ts'
 import { parseEvents, parseRecord } from '../../core/run-record.ts'
 import { command } from '../../core/shell-command.ts'
 import { parsed } from './bodies.ts'
@@ -33,7 +33,7 @@ export async function configMapRuns(
     if (await client.may(verb, all)) continue
     throw new AdminError(
       'FORBIDDEN',
-      `this user may not ${verb} configmaps in namespace \`${namespace}\` of ${client.cluster}`,
+      `this user has no permission to ${verb} configmaps in namespace \`${namespace}\` of ${client.cluster}`,
       [client.kubectl('auth', 'can-i', verb, 'configmaps', '-n', namespace)],
     )
   }
@@ -64,9 +64,11 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
   const historyIn = (run: string, { data = {} }: ConfigMap): RunHistory => {
     const place = { where: `ConfigMap \`${nameOf(run)}\` in namespace \`${namespace}\``, look }
     if (data['record'] === undefined)
-      throw new AdminError('REFUSED', `${place.where} holds no record: run ${run} stopped before it changed anything`, [
-        command`testops-admin discard ${run} -d {deployment}`,
-      ])
+      throw new AdminError(
+        'REFUSED',
+        `${place.where} contains no record, so run \`${run}\` stopped before it changed anything`,
+        [command`testops-admin discard ${run} -d {deployment}`],
+      )
     const record = parseRecord(parsed(data['record']), run, place)
     return {
       record,
@@ -100,9 +102,11 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
           if (held === events && now.data?.['record'] === record) return write(now.metadata.resourceVersion)
           throw new AdminError(
             'REFUSED',
-            `the journal of run ${run} in the ${where} was written by somebody else`,
+            `somebody else changed the saved record of run \`${run}\` in the ${where}`,
             look,
-            { cause: error },
+            {
+              cause: error,
+            },
           )
         })
         resourceVersion = written.metadata.resourceVersion
@@ -170,7 +174,11 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
       })
       // any other ConfigMap of that namespace is the service's
       if (metadata.labels?.[labels.purpose] !== 'run')
-        throw new AdminError('USAGE', `ConfigMap \`${name}\` in namespace \`${namespace}\` is not a journal`, look)
+        throw new AdminError(
+          'USAGE',
+          `ConfigMap \`${name}\` in namespace \`${namespace}\` is not the saved record of a run`,
+          look,
+        )
       for (const line of [...(data['record'] === undefined ? [] : [data['record']]), ...linesIn(data['events'])])
         await save(line)
       await client.change(
@@ -204,6 +212,7 @@ function refuseLong(run: string, record: string, events: string, where: string):
   if (bytes > mostBytes)
     throw new AdminError(
       'UNAVAILABLE',
-      `the journal of run ${run} has ${bytes} bytes, but each of the ${where} holds at most ${mostBytes}`,
+      `the saved record of run \`${run}\` is too long for the ${where}: ${bytes} bytes, but at most ` +
+        `${mostBytes} bytes fit`,
     )
 }

@@ -7,10 +7,9 @@ import type { ErrorCode } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import { placeOf } from './find.ts'
-import { replicasAnnotation, replicasIn } from './former-replicas.ts'
+import { holdIn, isHeld, isObserved, isRolledOut, replicasAnnotation, replicasIn } from './status.ts'
 import type { Workload } from './objects.ts'
 import { isRefusal } from './refusal.ts'
-import { isHeld, isObserved, isRolledOut } from './rollout-state.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /** Which object runs the service. */
@@ -186,7 +185,8 @@ function isUpToDate(scaled: Scaled, workload: Workload): boolean {
   const { resource, namespace, name } = scaled.workload
   throw new AdminError(
     'FAILED',
-    `the serving pods are out of date: the update of ${placeOf(scaled.workload)} is on hold`,
+    `the running pods lack the latest changes, because the rollout of ${placeOf(scaled.workload)} is ` +
+      holdIn(workload),
     [
       spec.paused === true
         ? scaled.client.kubectl('-n', namespace, 'rollout', 'resume', `${resource.slice(0, -1)}/${name}`)
@@ -239,7 +239,8 @@ function notSeen(scaled: Scaled, timeoutMs: number): AdminError {
   const { resource, namespace, name } = scaled.workload
   return new AdminError(
     'TIMED_OUT',
-    `no pod of the service is left, but the cluster's controller has not noticed within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0. The controller may still start one`,
+    `${placeOf(scaled.workload)} is scaled to 0 and has no pod left. But the cluster's controller has not ` +
+      `noticed this within ${seconds(timeoutMs)}, and may still start a pod`,
     [
       scaled.client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml'),
       scaled.client.kubectl('-n', 'kube-system', 'get', 'pods'),
@@ -260,11 +261,11 @@ async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, tim
     ])
   const where = silent.map(
     ({ pod, node }) =>
-      `pod \`${pod}\` is Terminating on node \`${node}\`, which is not Ready: it may still be running there`,
+      `pod \`${pod}\` is Terminating on node \`${node}\`, which is not Ready: the pod may still be running there`,
   )
   return new AdminError('TIMED_OUT', `${message}; ${where.join('; ')}`, [
     ...new Set(silent.map(({ node }) => client.kubectl('describe', 'node', node))),
-    'make sure that the machine is off; then its pods may be deleted with --force',
+    'make sure that the machine behind the node is switched off, then delete these pods with `--force`',
   ])
 }
 

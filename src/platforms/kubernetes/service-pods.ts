@@ -1,5 +1,11 @@
 import { AdminError } from '../../core/error.ts'
+import { own } from '../../core/own.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import type { ProxySettings } from '../../core/sources.ts'
+import { ingressLimits, sizeIn, timeIn } from '../../knowledge/proxy.ts'
 import type { KubernetesClient } from './client.ts'
+import type { Workload } from './objects.ts'
+import { isRefusal } from './refusal.ts'
 
 /** A Service, with the fields that show what is behind it. */
 export interface Service {
@@ -52,13 +58,17 @@ export async function backendOf(
     const who =
       wanted === null
         ? `service \`${name}\` in namespace \`${namespace}\``
-        : `\`${wanted}\` of service \`${name}\` in namespace \`${namespace}\``
+        : `pod \`${wanted}\` of service \`${name}\` in namespace \`${namespace}\``
     const why =
-      meant.length === 0
-        ? 'has no pod'
-        : meant.length === 1
-          ? 'has one pod, which is not ready'
-          : `has ${meant.length} pods, but none is ready`
+      wanted !== null
+        ? meant.length === 0
+          ? 'does not exist'
+          : 'is not ready'
+        : meant.length === 0
+          ? 'has no pod'
+          : meant.length === 1
+            ? 'has one pod, which is not ready'
+            : `has ${meant.length} pods, but none is ready`
     throw new AdminError(
       'UNAVAILABLE',
       `${who} ${why}`,
@@ -115,7 +125,7 @@ async function withoutSelector(
       ? { pod: address.targetRef.name, port: at }
       : { address: address.ip, port: at }
   }
-  throw new AdminError('UNAVAILABLE', `service \`${name}\` in namespace \`${namespace}\` leads to no address`, [
+  throw new AdminError('UNAVAILABLE', `service \`${name}\` in namespace \`${namespace}\` has no ready endpoint`, [
     client.kubectl('-n', namespace, 'get', 'endpoints', name),
   ])
 }
@@ -125,7 +135,7 @@ function portNamed(target: string, pod: Pod, service: string): number {
   if (found) return found.containerPort
   throw new AdminError(
     'UNAVAILABLE',
-    `service \`${service}\` leads to a port named \`${target}\`, which pod \`${pod.metadata.name}\` does not have`,
+    `service \`${service}\` targets port \`${target}\`, but pod \`${pod.metadata.name}\` has no port with this name`,
   )
 }
 
@@ -134,4 +144,88 @@ function isReady({ metadata, status }: Pod): boolean {
     metadata.deletionTimestamp === undefined &&
     status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
   )
+}
+
+/** networking.k8s.io/v1 */
+interface Ingress {
+  metadata: { name: string; annotations?: Readonly<Record<string, string>> }
+  spec?: {
+    defaultBackend?: IngressBackend
+    rules?: readonly { http?: { paths?: readonly { backend?: IngressBackend }[] } }[]
+  }
+}
+
+interface IngressBackend {
+  service?: { name?: string }
+}
+
+/**
+ * Lists the Ingresses that lead to the pods of a workload, and the limits that their annotations set. Throws as the
+ * client does.
+ */
+export async function ingressesBefore(
+  client: KubernetesClient,
+  namespace: string,
+  workload: Workload,
+): Promise<ProxySettings[]> {
+  const all = await client.list<Ingress>({ resource: 'ingresses', namespace })
+  const names = [...new Set(all.flatMap(backendsOf))]
+  const leading = await Promise.all(
+    names.map(async (name) => ((await leadsTo(client, namespace, name, workload)) ? [name] : [])),
+  )
+  const own = new Set(leading.flat())
+  return all.filter((it) => backendsOf(it).some((name) => own.has(name))).map((it) => settingsOf(client, namespace, it))
+}
+
+function backendsOf({ spec }: Ingress): string[] {
+  const all = [
+    spec?.defaultBackend,
+    ...(spec?.rules ?? []).flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend)),
+  ]
+  return all.flatMap((it) => it?.service?.name ?? [])
+}
+
+/** True if the Service selects the pods of that template. */
+async function leadsTo(
+  client: KubernetesClient,
+  namespace: string,
+  name: string,
+  { spec }: Workload,
+): Promise<boolean> {
+  const labels = spec.template.metadata?.labels ?? {}
+  try {
+    const service = await client.get<Service>({ resource: 'services', namespace, name })
+    const selector = Object.entries(service.spec?.selector ?? {})
+    return selector.length > 0 && selector.every(([key, value]) => own(labels, key) === value)
+  } catch (error) {
+    // an Ingress may name a Service that no longer exists
+    if (isRefusal(error, 404)) return false
+    throw error
+  }
+}
+
+function settingsOf(
+  client: KubernetesClient,
+  namespace: string,
+  { metadata: { name, annotations = {} } }: Ingress,
+): ProxySettings {
+  const limits = ingressLimits.find(
+    ({ maxBody, readTimeout }) => (maxBody !== null && maxBody in annotations) || readTimeout in annotations,
+  )
+  const body = limits?.maxBody ? annotations[limits.maxBody] : undefined
+  const timeout = limits ? annotations[limits.readTimeout] : undefined
+  const change = (key: string | null | undefined, value: string): ShellCommand | null =>
+    key ? client.kubectl('-n', namespace, 'annotate', '--overwrite', 'ingress', name, `${key}=${value}`) : null
+  return {
+    name: `Ingress \`${name}\` in namespace \`${namespace}\``,
+    maxBodyBytes: body === undefined ? null : sizeIn(body),
+    readTimeoutMs: timeout === undefined || !limits ? null : timeIn(timeout, limits.unitMs),
+    evidence: [
+      client.kubectl('-n', namespace, 'get', 'ingress', name, '-o', 'yaml'),
+      ...[limits?.maxBody, limits?.readTimeout].flatMap((key) =>
+        key && annotations[key] !== undefined ? [`${key}: ${annotations[key]}`] : [],
+      ),
+    ],
+    change: { maxBody: change(limits?.maxBody, '100m'), readTimeout: change(limits?.readTimeout, '300') },
+  }
 }

@@ -1,29 +1,23 @@
-import { sharedAnswers } from '../../core/shared-answers.ts'
+import { sharedAnswers } from '../../core/answers.ts'
 import type { ServiceCommands, ServiceSource } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
-import { controllersOf } from './controllers.ts'
-import { driftFrom } from './drift.ts'
-import { environmentOf } from './environment.ts'
-import { eventsOf } from './events.ts'
+import { controllersOf, ownersOf } from './controllers.ts'
+import { driftFrom, environmentOf } from './environment.ts'
+import { eventsOf, refusalOf } from './events.ts'
 import type { ExecPlace, Execution } from './exec.ts'
-import { placeOf } from './find.ts'
+import { imageOf, placeOf, serviceContainer } from './find.ts'
 import type { FoundService } from './find.ts'
-import { healthOf, isUnwell } from './health.ts'
-import { imageOf, serviceContainer } from './image.ts'
-import { ingressesBefore } from './ingress.ts'
-import { lastWordsOf } from './last-words.ts'
+import { healthOf, isUnwell, lastWordsOf, startLimitOf } from './health.ts'
+import { ingressesBefore } from './service-pods.ts'
 import { leaseHolder } from './lease.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
-import { refusalOf } from './refused-pods.ts'
 import { isRefusal } from './refusal.ts'
-import { ownersOf } from './owners.ts'
 import { canRun, hasEnded, isOwnPod, isPodOf, originsOf, podsOf } from './pods.ts'
 import type { WorkloadRef } from './scale.ts'
-import type { KubernetesSettings } from './settings.ts'
-import { lackingAmong } from './rollout-state.ts'
+import type { KubernetesSettings } from './access.ts'
+import { failingOf, lackingAmong, statusOf } from './status.ts'
 import { startObstaclesOf } from './rollout.ts'
-import { failingOf, statusOf } from './status.ts'
 import { typed } from '../../core/typed.ts'
 import { nested, sentence } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
@@ -69,7 +63,7 @@ export function clusterService(
   const ownOf = (now: Workload, pods: readonly Pod[]): readonly Pod[] => pods.filter((pod) => isOwnPod(place, now, pod))
   const othersOf = (now: Workload, pods: readonly Pod[]): readonly Pod[] =>
     pods.filter((pod) => !isOwnPod(place, now, pod))
-  const warnings = sharedAnswers()
+  const warnings = sharedAnswers({ keep: 'nothing' })
   const warningsAbout = async (pods: readonly Pod[]): Promise<readonly string[]> =>
     warnings.to(pods.map(({ metadata }) => metadata.uid ?? metadata.name).join(), async () =>
       eventsOf(client, namespace, pods),
@@ -149,12 +143,19 @@ export function clusterService(
     async lacks(settings) {
       const now = await client.get<Workload>({ resource, namespace, name })
       return lackingAmong(ownOf(now, await podsOf(client, found, now)), now, settings).map(({ pod, lacks }) => ({
-        message: `pod \`${pod}\` serves with ${lacks.map((it) => (it === 'image' ? 'another image' : `another value of ${it}`)).join(' and ')} than ${placeOf(found)} declares`,
+        message:
+          `pod \`${pod}\` does not run with ` +
+          `${lacks.map((it) => (it === 'image' ? 'the image' : `the value of \`${it}\``)).join(' or ')} that ` +
+          `${placeOf(found)} declares`,
         proof: [
           client.kubectl('-n', namespace, 'get', 'pod', pod, '-o', 'yaml'),
           client.kubectl('get', 'mutatingwebhookconfigurations'),
         ],
       }))
+    },
+    async startLimit() {
+      const limit = startLimitOf(containerIn(await workload()))
+      return limit && { ...limit, proof: client.kubectl('-n', namespace, 'get', resource, name, '-o', 'yaml') }
     },
     operator: async () => leaseHolder(client, namespace),
     commands: commandsFor(client, found),
@@ -187,6 +188,7 @@ export function commandsFor(
           workload.metadata.annotations?.['meta.helm.sh/release-namespace'] ?? namespace,
           ...(context === null ? [] : ['--kube-context', context]),
         ])
+  const ofRelease = values === null ? '' : sentence`, and the values of its release (${nested(values)})`
   return {
     start: here('scale', which, `--replicas=${workload.spec.replicas || 1}`),
     stop: here('scale', which, '--replicas=0'),
@@ -195,7 +197,7 @@ export function commandsFor(
     logs: here('logs', which, '-c', container.name, '--tail=200'),
     processes: here('exec', which, '-c', container.name, '--', 'ps', '-ef'),
     edit: here('edit', which),
-    settings: sentence`the environment of ${kind} ${name} (${nested(here('edit', which))})${nested(values === null ? '' : sentence`, and the values of its release (${nested(values)})`)}`,
+    settings: sentence`the environment of ${kind} ${name} (${nested(here('edit', which))})${nested(ofRelease)}`,
     ...(values !== null && { values }),
   }
 }

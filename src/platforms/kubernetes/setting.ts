@@ -93,7 +93,7 @@ async function operationOn(
   const at = containers.findIndex((it) => it.name === of.container)
   const container = containers[at]
   if (!container)
-    throw new AdminError('REFUSED', `${placeOf(of)} has no container \`${of.container}\` any more`, [shown(of)])
+    throw new AdminError('REFUSED', `${placeOf(of)} no longer has container \`${of.container}\``, [shown(of)])
   const { env = [] } = container
   const places = env.flatMap((it, index) => (it.name === name ? [index] : []))
   const path = `/spec/template/spec/containers/${at}/env`
@@ -157,13 +157,14 @@ function notHere(
   if (place === null)
     return new AdminError(
       'REFUSED',
-      `${name} is made from the pod's own data in ${placeOf(of)} and cannot be changed`,
+      `${placeOf(of)} takes the value of \`${name}\` from a field of the pod, so this setting cannot be changed`,
       [shown(of)],
     )
   const kind = place.resource === 'configmaps' ? 'ConfigMap' : 'Secret'
   return new AdminError(
     'REFUSED',
-    `${name} comes from ${kind} \`${place.object}\` in namespace \`${workload.namespace}\`, so it cannot be changed in ${placeOf(of)}`,
+    `\`${name}\` comes from ${kind} \`${place.object}\` in namespace \`${workload.namespace}\`, so it cannot ` +
+      `be changed in ${placeOf(of)}`,
     [client.kubectl('-n', workload.namespace, 'edit', kind.toLowerCase(), place.object)],
   )
 }
@@ -171,7 +172,8 @@ function notHere(
 function severalTimes(name: string, count: number, of: SettingsOf): AdminError {
   return new AdminError(
     'REFUSED',
-    `${name} is set ${count} times in ${placeOf(of)}: without the last one, another would take effect`,
+    `\`${name}\` is set ${count} times in ${placeOf(of)}: if the last value were removed, an earlier one would ` +
+      'take effect',
     [shown(of)],
   )
 }

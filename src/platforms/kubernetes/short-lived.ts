@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { oneLine, seconds } from '../../adapters/failure.ts'
+import { livesHere, processName } from '../../adapters/process-identity.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import { toolsRank } from '../../knowledge/images.ts'
 import type { KubernetesClient } from './client.ts'
-import type { NodeImage } from './node-images.ts'
-import type { ContainerStatus, Pod } from './objects.ts'
-import { livesHere, processName } from './process-name.ts'
+import type { ContainerStatus, Node, Pod } from './objects.ts'
 import { isRefusal, Refusal } from './refusal.ts'
 
 /** Why a pod is created. */
@@ -107,7 +107,8 @@ export async function awaitPod(
     if (status?.phase === 'Failed' || container?.state?.terminated) {
       throw new AdminError(
         'UNAVAILABLE',
-        `pod ${name} failed: ${oneLine([status?.reason, status?.message].filter(Boolean).join(': ')) || 'no reason given'}`,
+        `pod ${name} failed: ` +
+          `${oneLine([status?.reason, status?.message].filter(Boolean).join(': ')) || 'no reason given'}`,
       )
     }
     if (performance.now() > until) {
@@ -116,15 +117,20 @@ export async function awaitPod(
         waiting?.reason ??
         status?.conditions?.find((it) => it.status === 'False' && it.reason)?.reason ??
         status?.phase ??
-        'nothing is known of it'
+        'no reason given'
       throw new AdminError(
         'TIMED_OUT',
-        `pod ${name} did not ${is === 'running' ? 'start' : 'end'} within ${seconds(timeoutMs)} (${why})`,
+        `pod ${name} did not ${is === 'running' ? 'start' : 'finish'} within ${seconds(timeoutMs)} (${why})`,
       )
     }
     await sleep(pollMs, undefined, signal ? { signal } : {}).catch(() => undefined)
   }
 }
+
+const unusable = new RegExp(
+  '^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|CreateContainer|RunContainer|RegistryUnavailable|' +
+    'SignatureValidation|StartError)',
+)
 
 /**
  * Throws `UnusableImage` for what a kubelet says of an image that it does not have or cannot start: pkg/kubelet/images,
@@ -132,13 +138,7 @@ export async function awaitPod(
  */
 function refuseUnusable(container: ContainerStatus | undefined): void {
   const { waiting, terminated } = container?.state ?? {}
-  const refused =
-    waiting &&
-    /^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|CreateContainer|RunContainer|RegistryUnavailable|SignatureValidation|StartError)/.test(
-      waiting.reason ?? '',
-    )
-      ? waiting
-      : null
+  const refused = waiting && unusable.test(waiting.reason ?? '') ? waiting : null
   const notStarted =
     terminated &&
     (/^(?:StartError|ContainerCannotRun)$/.test(terminated.reason ?? '') || [126, 127].includes(terminated.exitCode))
@@ -148,7 +148,8 @@ function refuseUnusable(container: ContainerStatus | undefined): void {
   if (it)
     throw new UnusableImage(
       'UNAVAILABLE',
-      `a pod cannot be started with image ${container?.image ?? ''}: ${oneLine([it.reason, it.message].filter(Boolean).join(': '))}`,
+      `cannot start a pod with image \`${container?.image ?? ''}\`: ` +
+        `${oneLine([it.reason, it.message].filter(Boolean).join(': '))}`,
     )
 }
 
@@ -167,7 +168,8 @@ async function removePod(
     if (isRefusal(error, 404)) return
     if (!(error instanceof AdminError)) throw error
     tell(
-      `pod ${name} in namespace ${namespace} could not be removed: ${messageOf(error)}\n  ${client.kubectl('-n', namespace, 'delete', 'pod', name)}`,
+      `pod ${name} in namespace ${namespace} could not be removed: ${messageOf(error)}\n  ` +
+        `${client.kubectl('-n', namespace, 'delete', 'pod', name)}`,
     )
   }
 }
@@ -219,4 +221,57 @@ function bodyOf(
       ],
     },
   }
+}
+
+/** An image that a node has, and the names of the Secrets that it may have been pulled with. */
+export interface NodeImage {
+  image: string
+  pullSecrets: readonly string[]
+}
+
+/**
+ * Lists the images that a node has, likely ones with a shell first, and of these the small ones. Leaves out images that
+ * surely have no shell. A node's status may list only some of its images (the kubelet reports 50), so that those that
+ * run there now are added.
+ */
+export function imagesOn(node: string, nodes: readonly Node[], pods: readonly Pod[]): NodeImage[] {
+  const listed = nodes.find(({ metadata }) => metadata.name === node)?.status?.images ?? []
+  const known = listed.flatMap(({ names = [], sizeBytes = Infinity }) => {
+    // a tag says more to a person than a digest does
+    const name = names
+      .filter((it) => !it.includes('<none>'))
+      .toSorted((a, b) => Number(a.includes('@')) - Number(b.includes('@')))[0]
+    return name === undefined ? [] : [{ image: name, sizeBytes, pullSecrets: secretsFor(names, pods) }]
+  })
+  const running = pods
+    .filter(({ spec, status }) => spec.nodeName === node && status?.phase === 'Running')
+    .flatMap(({ spec }) =>
+      spec.containers.map(({ image = '' }) => ({ image, sizeBytes: Infinity, pullSecrets: namesIn(spec) })),
+    )
+  const all = [
+    ...known,
+    ...running.filter(
+      ({ image }, index) =>
+        image !== '' &&
+        !listed.some(({ names = [] }) => names.includes(image)) &&
+        running.findIndex((it) => it.image === image) === index,
+    ),
+  ]
+  return all
+    .filter(({ image }) => toolsRank(image) < 3)
+    .toSorted(
+      (a, b) =>
+        toolsRank(a.image) - toolsRank(b.image) || (a.sizeBytes === b.sizeBytes ? 0 : a.sizeBytes - b.sizeBytes),
+    )
+    .map(({ image, pullSecrets }) => ({ image, pullSecrets }))
+}
+
+/** Returns the Secrets of its users: since 1.35, a kubelet lets only pods that name one use the image (KEP-2535). */
+function secretsFor(names: readonly string[], pods: readonly Pod[]): readonly string[] {
+  const users = pods.filter(({ spec }) => spec.containers.some(({ image = '' }) => names.includes(image)))
+  return [...new Set(users.flatMap(({ spec }) => namesIn(spec)))]
+}
+
+function namesIn({ imagePullSecrets = [] }: Pod['spec']): readonly string[] {
+  return imagePullSecrets.flatMap(({ name }) => name ?? [])
 }

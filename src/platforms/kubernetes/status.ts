@@ -1,9 +1,100 @@
 import { oneLine } from '../../adapters/failure.ts'
 import type { InstanceOwner, ServiceStatus } from '../../core/sources.ts'
-import { replicasAnnotation, replicasIn } from './former-replicas.ts'
-import type { ContainerStatus, Pod, Terminated, Workload } from './objects.ts'
+import { imageOf, serviceContainer } from './find.ts'
+import type { Container, ContainerStatus, Pod, Terminated, Workload } from './objects.ts'
 import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
-import { isHeld, isRolledOut } from './rollout-state.ts'
+
+/** True if the controller has seen the present declaration; until then it may make pods of the one before. */
+export function isObserved({
+  metadata: { generation = 0 },
+  status = {},
+}: Pick<Workload, 'status'> & { metadata: { generation?: number } }): boolean {
+  return (status.observedGeneration ?? 0) >= generation
+}
+
+/**
+ * True if every pod is of what the workload declares now, and ready, as `kubectl rollout status` tells it. A missing
+ * number counts as 0.
+ */
+export function isRolledOut(workload: Workload): boolean {
+  const {
+    spec: { replicas = 1 },
+    status = {},
+  } = workload
+  const { updatedReplicas = 0, readyReplicas = 0, replicas: all = 0 } = status
+  return isObserved(workload) && updatedReplicas >= replicas && readyReplicas >= replicas && all <= updatedReplicas
+}
+
+/**
+ * True if the controller leaves pods as they are, whatever is declared: of a paused Deployment, or a StatefulSet with a
+ * partition.
+ */
+export function isHeld({ spec: { paused, updateStrategy } }: Workload): boolean {
+  return paused === true || (updateStrategy?.rollingUpdate?.partition ?? 0) > 0
+}
+
+/** Returns, for people, what keeps the rollout of such a workload from replacing all pods. */
+export function holdIn({ spec: { paused } }: Workload): string {
+  return paused === true ? 'paused' : 'held back by its `partition`'
+}
+
+/**
+ * Lists what each serving pod lacks of the workload's declaration: `image`, and those of `settings` whose values its
+ * template holds itself. All else may have been changed on its way into the pod (admission webhooks), whatever this
+ * program does.
+ */
+export function lackingAmong(
+  pods: readonly Pod[],
+  { spec: { template } }: Workload,
+  settings: readonly string[],
+): readonly { pod: string; lacks: readonly string[] }[] {
+  const declared = serviceContainer(template.spec)
+  if (declared === null) return []
+  return pods.filter(isServing).flatMap((pod) => {
+    const container = serviceContainer(pod.spec)
+    const lacks =
+      container === null
+        ? ['image']
+        : [
+            ...(hasImageOf(container, declared) ? [] : ['image']),
+            ...settings.filter((name) => !hasValueOf(container, declared, name)),
+          ]
+    return lacks.length === 0 ? [] : [{ pod: pod.metadata.name, lacks }]
+  })
+}
+
+/** True for the declared image, also with a registry put before it, or a digest behind or instead of its tag. */
+function hasImageOf(container: Container, declared: Container): boolean {
+  const [its, wanted] = [imageOf(container, ''), imageOf(declared, '')]
+  const isPinned = its.tag === null && container.image?.includes('@') === true
+  return its.name === wanted.name && (isPinned || its.tag === wanted.tag)
+}
+
+/** True for the declared value, also with words before or behind it, as agents add options of the JVM. */
+function hasValueOf(container: Container, declared: Container, name: string): boolean {
+  const [its, wanted] = [valueIn(container, name), valueIn(declared, name)]
+  if (wanted === undefined || its === wanted) return true
+  return its !== undefined && wanted !== '' && (its.startsWith(`${wanted} `) || its.endsWith(` ${wanted}`))
+}
+
+/** Returns the value of a variable; of several with one name the last counts. */
+function valueIn({ env = [] }: Container, name: string): string | undefined {
+  const entry = env.findLast((it) => it.name === name)
+  return entry && !entry.valueFrom ? (entry.value ?? '') : undefined
+}
+
+/** True if it is ready, and has not been told to end. */
+export function isServing(pod: Pod): boolean {
+  return isReady(pod) && !isEnding(pod) && !isOver(pod)
+}
+
+/** Annotation of the workload for the replicas that it had when it was stopped: another machine may start it. */
+export const replicasAnnotation = 'testops-admin/replicas'
+
+/** Reads a number of replicas from that annotation or from a note; null if it holds none. */
+export function replicasIn(text: string | undefined): number | null {
+  return text !== undefined && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : null
+}
 
 /**
  * Returns the status of a workload and its pods. `refusal`: why the cluster makes no pods of it; null if it makes them.
@@ -34,10 +125,11 @@ export function statusOf(
     wanted === 0 ? 'scaled to 0' : `${own.filter(isUp).length} of ${wanted} replicas ready`,
     ...ownedByOthers.map(
       ({ name, instances: its }) =>
-        `${pods.filter((pod) => its.includes(pod.metadata.name) && isUp(pod)).length} of ${its.length} pods of ${name} ready`,
+        `${pods.filter((pod) => its.includes(pod.metadata.name) && isUp(pod)).length} of ${its.length} pods of ` +
+        `${name} ready`,
     ),
     ending > 0 ? `${ending} Terminating` : '',
-    isHeld(workload) && wanted > 0 && !isRolledOut(workload) ? 'its update is on hold' : '',
+    isHeld(workload) && wanted > 0 && !isRolledOut(workload) ? `the rollout is ${holdIn(workload)}` : '',
     wanted > own.length - ending ? (refusal ?? (own.length === ending ? 'no pods' : '')) : '',
     ...problems,
   ]
@@ -81,7 +173,8 @@ function problemOf(pod: Pod): string | null {
     scheduled ?? '',
     before ? inWords(before) : '',
     isStuck(waiting?.reason)
-      ? `${waiting?.reason}${waiting?.message && waiting.reason !== 'CrashLoopBackOff' ? `: ${oneLine(waiting.message)}` : ''}`
+      ? `${waiting?.reason}` +
+        `${waiting?.message && waiting.reason !== 'CrashLoopBackOff' ? `: ${oneLine(waiting.message)}` : ''}`
       : '',
     restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',
     ended && (restarts > 0 || ended.exitCode !== 0) ? `last ${endOf(ended)}` : '',

@@ -24,7 +24,8 @@ const unanswered: readonly ErrorCode[] = [
 ]
 
 const relayed: Suggestion =
-  'testops-admin doctor -d {deployment} --relay   # checks through the cluster. Repairs, resume and undo take --relay too'
+  'testops-admin doctor -d {deployment} --relay   # connects through the cluster. Repairs, resume and undo also ' +
+  'accept --relay'
 
 /**
  * Explains why no stream to a pod could be opened. If the API server calls the pod and its node Ready, only the way
@@ -32,8 +33,8 @@ const relayed: Suggestion =
  */
 export async function withoutStream(client: KubernetesClient, place: Place, error: unknown): Promise<unknown> {
   return unseen(client, place, error, {
-    finds: 'does not connect this machine to it',
-    ways: () => [relayed, "run this on another machine, such as one in the cluster's network"],
+    finds: 'this machine cannot connect to the pod',
+    ways: () => [relayed, "run the same command on another machine, such as one on the cluster's network"],
   })
 }
 
@@ -44,9 +45,10 @@ export async function withoutLog(
   error: unknown,
 ): Promise<unknown> {
   const ways = (node: string): Suggestion[] => [
-    command`crictl logs "$(crictl ps --quiet --name ${place.container} --label ${`io.kubernetes.pod.name=${place.pod}`})"   # on ${node}, as root`,
+    command`crictl logs "$(crictl ps --quiet --name ${place.container} --label
+      ${`io.kubernetes.pod.name=${place.pod}`})"   # on ${node}, as root`,
   ]
-  return unseen(client, place, error, { finds: 'cannot get its log from the kubelet', ways })
+  return unseen(client, place, error, { finds: "cannot get the pod's log from the kubelet", ways })
 }
 
 interface Place {
@@ -55,7 +57,7 @@ interface Place {
 }
 
 interface Unseen {
-  /** What the cluster does not do, as it says */
+  /** What fails nevertheless, as a clause after the cluster's report */
   finds: string
   ways: (node: string) => readonly Suggestion[]
 }
@@ -88,7 +90,7 @@ async function unseen(
     }
     return new AdminError(
       'UNREACHABLE',
-      `${client.cluster} calls pod \`${pod}\` Ready, but ${finds} (${node}): ${error.message}`,
+      `${client.cluster} reports pod \`${pod}\` as Ready, but ${finds} (${node}): ${error.message}`,
       [...ways(nodeName ?? 'its node'), ...error.suggestions],
       { cause: error, obstacle: { kind: 'beyond' } },
     )

@@ -1,14 +1,81 @@
 import { AdminError } from '../../core/error.ts'
 import type { Step } from '../../core/plan.ts'
 import type { Repair } from '../../core/repair.ts'
-import type { FilesSource, ServiceImage } from '../../core/sources.ts'
+import { command, sentence } from '../../core/shell-command.ts'
+import type {
+  EditedFile,
+  FilesSource,
+  ServiceImage,
+  ServiceSource,
+  ValueEdit,
+  WantedImage,
+} from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
-import { lookAtService } from '../service/look.ts'
+import { built, imageText, parseImage } from '../legacy-image/image.ts'
 import { startStep, stopStep } from '../service-steps.ts'
-import { needed } from './surroundings.ts'
-import type { Surroundings } from './surroundings.ts'
-import { command } from '../../core/shell-command.ts'
-import { fetchStep, imageToFetch } from './image-to-fetch.ts'
+import { lookAtService } from '../service/look.ts'
+import type { Surroundings } from './release.ts'
+import { needed } from './release.ts'
+
+function fetchStep({ image, platform }: WantedImage): Step {
+  return {
+    title: `fetch image ${image}${platform === null ? '' : ` for ${platform}`}, unless this machine already has it`,
+    action: { kind: 'fetch-image', image, platform },
+    interrupts: false,
+  }
+}
+
+/**
+ * Returns the image with which the draft's edit recreates the service, variables filled in, as the compose program sees
+ * it. `name`: the expected image name. Throws REFUSED if the edit results in another image or changes more; otherwise
+ * as `ServiceSource.composed`.
+ */
+async function imageToFetch(
+  { steps }: Draft,
+  { service, name }: { service: string; name: string },
+  source: ServiceSource,
+): Promise<WantedImage> {
+  const [edited = null] = steps.flatMap(({ action }): EditedFile[] =>
+    action.kind === 'edit-values' ? [{ file: action.file, edits: action.edits }] : [],
+  )
+  const { now, then, platform, isBuilt, others } = await composedOf(source, edited)
+  if (isBuilt) throw built(service)
+  if (others.length > 0) {
+    throw new AdminError(
+      'REFUSED',
+      `this edit would also change ${others.slice(0, 5).join(', ')}. Nothing was changed`,
+      [sentence`first give ${service} a separate \`image\``],
+    )
+  }
+  const wanted = now === null ? null : expected(now, edited?.edits[0], name)
+  if (wanted !== null && (then === undefined || then === wanted)) return { image: wanted, platform }
+  const is = then ?? now
+  throw new AdminError(
+    'REFUSED',
+    `with this edit, compose would start ${service} with ${is == null ? 'an unnamed image' : `image ${is}`}, ` +
+      `not with ${wanted ?? name}: another file or a variable overrides the edit. Nothing was changed`,
+    [command`docker compose config ${service}   # shows the combined result of all compose files`],
+  )
+}
+
+async function composedOf(
+  source: ServiceSource,
+  edited: EditedFile | null,
+): ReturnType<NonNullable<ServiceSource['composed']>> {
+  if (source.composed) return source.composed(edited)
+  throw new AdminError('NOT_CONFIGURED', 'this deployment does not run under compose. Nothing was changed', [
+    'the same command without --apply   # only edits the file',
+  ])
+}
+
+/** Returns the current image with the edit applied; null if the edit is of another image. */
+function expected(now: string, edit: ValueEdit | undefined, name: string): string | null {
+  const is = parseImage(now)
+  if (is === null || edit === undefined) return is?.name === name ? now : null
+  const [from, to] = [parseImage(edit.from ?? ''), parseImage(edit.to ?? '')]
+  if (from?.name !== is.name || to?.name !== name) return null
+  return imageText({ ...is, name, tag: to.tag === from.tag ? is.tag : to.tag })
+}
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
@@ -50,8 +117,9 @@ export async function withRestart(
       ...draft.notes,
       ...seen.notes,
       isHere
-        ? `image ${fetched.image} is already on this machine and is not fetched again`
-        : `image ${fetched.image} is fetched while the service still runs. It stays on this machine, even after an undo`,
+        ? `image ${fetched.image} is already on this machine, so the repair does not fetch it`
+        : `the service keeps running while the repair fetches image ${fetched.image}. The image stays on this ` +
+          'machine, even after an undo',
     ],
     risks: [...draft.risks, ...seen.risks, ...seen.startRisks],
     steps: [fetchStep(fetched), stop, ...draft.steps, start],
@@ -64,12 +132,12 @@ function refuseOtherFile(file: string, { files }: ServiceImage, deployment: stri
   if (files?.includes(file)) return
   const why =
     files === undefined || files.length === 0
-      ? `cannot tell whether ${file} starts deployment \`${deployment}\`: its compose files are unknown`
-      : `deployment \`${deployment}\` is started by ${files.join(', ')}, not by ${file}`
+      ? `cannot tell whether deployment \`${deployment}\` uses ${file}: its compose files are unknown`
+      : `deployment \`${deployment}\` uses ${files.join(', ')}, not ${file}`
   throw new AdminError(
     'REFUSED',
     `${why}. Nothing was changed`,
-    files?.map((it) => command`--compose ${it}`) ?? ['the same command without --apply   # edits the file alone'],
+    files?.map((it) => command`--compose ${it}`) ?? ['the same command without --apply   # only edits the file'],
   )
 }
 
@@ -78,7 +146,8 @@ function refuseOtherService(edited: string, { service }: ServiceImage, deploymen
   if (service === undefined || service === edited) return
   throw new AdminError(
     'REFUSED',
-    `deployment \`${deployment}\` is service ${service}, not ${edited}. Nothing was changed`,
+    `deployment \`${deployment}\` runs as service ${service}, but the edit is for service ${edited}. ` +
+      'Nothing was changed',
     [typed(['--service', service])],
   )
 }

@@ -1,18 +1,55 @@
-import { listed } from '../../core/format.ts'
-import type { Surroundings } from './surroundings.ts'
-import { differing } from '../../core/differing.ts'
+import { refuseConflicts } from '../../core/by-others.ts'
+import type { Wanted } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
-import { refuseConflicts } from '../../core/field-conflicts.ts'
+import { listed } from '../../core/format.ts'
 import type { Risk, Step } from '../../core/plan.ts'
 import type { Repair } from '../../core/repair.ts'
-import type { ReleaseRevision, ReleaseSource, ReleaseUpgrade, ServiceSource, Values } from '../../core/sources.ts'
+import { asPath, command, nested, sentence } from '../../core/shell-command.ts'
+import type {
+  ReleaseRevision,
+  ReleaseSource,
+  ReleaseUpgrade,
+  ServiceSource,
+  SourceName,
+  Sources,
+  Values,
+} from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
-import { hasAll, textAt } from '../../core/values.ts'
 import type { WantedValue } from '../../core/values.ts'
-import { rolloutRisks } from '../rollout-risks.ts'
+import { differing, hasAll, textAt } from '../../core/values.ts'
+import { rolloutRisks } from '../service-steps.ts'
 import { lookAtService } from '../service/look.ts'
-import { needed } from './surroundings.ts'
-import { asPath, command, nested } from '../../core/shell-command.ts'
+
+/** Sources read before an edit is applied; an edit of a file alone needs none of them. */
+export const applyReads = [
+  'release',
+  'service',
+  'database',
+  'broker',
+  'logs',
+  'api',
+] as const satisfies readonly SourceName[]
+
+/** The deployment whose files are edited, and its sources. */
+export interface Surroundings {
+  sources: { [K in (typeof applyReads)[number]]: Wanted<Sources[K]> }
+  deployment: Deployment
+}
+
+/** Sets the chart's version to the installed one if none is named. Throws as the release does. */
+export async function installedChart<C extends { chart: string; chartVersion: string | null }>(
+  chart: C,
+  { sources }: Surroundings,
+): Promise<C> {
+  return { ...chart, chartVersion: chart.chartVersion ?? (await needed(sources.release).latest()).chart.version }
+}
+
+/** Returns the source; throws why it cannot be opened. */
+export function needed<T>(source: Wanted<T>): T {
+  if (source instanceof AdminError) throw source
+  return source
+}
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
@@ -48,7 +85,8 @@ export async function withUpgrade(
   const isUp = seen.status.state === 'running'
   const evidence = [
     release.helm('history'),
-    `revision ${latest.revision}, ${latest.status}, chart ${latest.chart.name} ${latest.chart.version}; its values are those of the files`,
+    `revision ${latest.revision}, ${latest.status}, chart ${latest.chart.name} ${latest.chart.version}; the ` +
+      "release's values match the files",
   ]
   const target = {
     ...draft.target,
@@ -59,14 +97,16 @@ export async function withUpgrade(
     const notes =
       draft.steps.length === 0
         ? draft.notes
-        : [...draft.notes, 'the release already has the change: only the file is edited to match']
+        : [...draft.notes, 'the release already has the change, so the repair edits only the file']
     return { ...draft, target, notes, evidence: [...draft.evidence, ...evidence] }
   }
   refuseConflicts(release, await release.conflicts({ ...upgrade, values }), 'upgrade')
   const steps: Step[] = [
     ...draft.steps,
     {
-      title: `use helm to upgrade ${release.target} with chart ${chart} ${upgrade.chartVersion} and ${files.join(', ')}`,
+      title:
+        `use helm to upgrade ${release.target} with chart ${chart} ${upgrade.chartVersion} ` +
+        `and ${files.join(', ')}`,
       action: {
         kind: 'upgrade-release',
         release: release.target,
@@ -78,7 +118,7 @@ export async function withUpgrade(
       interrupts: isUp,
     },
     {
-      title: 'wait until all pods are new and ready, and the service answers',
+      title: 'wait until new, ready pods have replaced all old pods, and the service answers',
       action: { kind: 'await-rollout' },
       interrupts: false,
     },
@@ -92,7 +132,7 @@ export async function withUpgrade(
       ...draft.notes,
       ...seen.notes,
       ...(seen.status.state === 'stopped'
-        ? ['the service is stopped: helm starts it, with as many replicas as the chart says']
+        ? ['the service is stopped. The upgrade starts it with the number of replicas that the chart sets']
         : []),
     ],
     risks: [
@@ -115,7 +155,9 @@ async function keepers(service: ServiceSource, files: readonly string[]): Promis
   return [
     {
       name: 'controller',
-      message: `${names} may revert what helm changes. If a repository keeps the release, commit the file there instead of applying it. To edit only the file, leave out --apply.`,
+      message:
+        `${names} may revert what helm changes. If the release is kept in a Git repository, commit the file there ` +
+        'instead of applying it here. To edit only the file, leave out `--apply`.',
       proof: [typed(['git', 'commit', ...files.map(asPath)]), ...atWork.flatMap(({ pause }) => pause)],
     },
   ]
@@ -127,26 +169,29 @@ function refuseUnlessDeployed(
 ): void {
   if (status === 'deployed') return
   const history = release.helm('history')
-  const back = command`${nested(release.helm('rollback'))}   # to the previous revision; or name one`
+  const back = command`${nested(release.helm('rollback'))}   # rolls back to the previous revision, or to the
+    revision number that you add`
   if (status.startsWith('pending-')) {
     throw new AdminError(
       'REFUSED',
-      `${release.target} has been ${status} since ${updatedAt} (revision ${revision}): another helm operation is running on it or was killed. Nothing was changed`,
-      [history, command`${nested(back)}. Only if no helm is still running`],
+      `${release.target} has been ${status} since ${updatedAt} (revision ${revision}): another helm operation ` +
+        'is running, or was killed. Nothing was changed',
+      [history, command`${nested(back)}; only if no helm process is running`],
     )
   }
   const why =
     status === 'failed'
-      ? `the last change of ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})`
+      ? `the last change to ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})`
       : `${release.target} is ${status} (revision ${revision})`
-  throw new AdminError('REFUSED', `${why}. Fix that first. Nothing was changed`, [history, back])
+  throw new AdminError('REFUSED', `${why}. Fix the release first. Nothing was changed`, [history, back])
 }
 
 function refuseOtherVersion({ chart }: ReleaseRevision, asked: string | null, { target }: ReleaseSource): void {
   if (asked === null || asked === chart.version) return
   throw new AdminError(
     'REFUSED',
-    `${target} is installed with ${chart.name} ${chart.version}, but ${asked} was requested. The chart cannot change along with its values. Nothing was changed`,
+    `${target} has chart ${chart.name} ${chart.version}, not the requested ${asked}. Change the chart and its ` +
+      'values separately. Nothing was changed',
     [command`--chart-version ${chart.version}, or kubernetes.chartVersion in the configuration`],
   )
 }
@@ -161,8 +206,12 @@ function refuseOtherChart(
   if (found.name === installed.name && found.version === installed.version) return
   throw new AdminError(
     'REFUSED',
-    `${named} is chart ${found.name} ${found.version}, but ${target} is installed with ${installed.name} ${installed.version}. The chart cannot change along with its values. Nothing was changed`,
-    ['--chart CHART   # where that version is: a folder, an archive, REPOSITORY/NAME or an address', 'helm repo list'],
+    `${named} is chart ${found.name} ${found.version}, but ${target} has ${installed.name} ` +
+      `${installed.version}. Change the chart and its values separately. Nothing was changed`,
+    [
+      '--chart CHART   # the installed version of the chart: a folder, an archive, REPOSITORY/NAME or a URL',
+      'helm repo list',
+    ],
   )
 }
 
@@ -181,14 +230,19 @@ function refuseOtherValues(
   if (others.length === 0) return
   const how = (path: readonly string[]): string => {
     const [there, here] = [textAt(installed, path), textAt(ofFiles, path)]
-    return `${path.join('.')} (${here === null ? 'only in the release' : there === null ? 'only in the files' : 'another value'})`
+    return (
+      `${path.join('.')} ` +
+      `(${here === null ? 'only in the release' : there === null ? 'only in the files' : 'different values'})`
+    )
   }
   throw new AdminError(
     'REFUSED',
-    `${release.target} has other values than ${files.join(', ')}: ${listed(others.map(how), 10)}. Somebody used --set or another file. With these files, helm would change those values too. Nothing was changed`,
+    `helm would also change values that differ between ${release.target} and ${files.join(', ')}: ` +
+      `${listed(others.map(how), 10)}. Somebody used \`--set\` or another file. Nothing was changed`,
     [
       command`${nested(release.helm('get values'))}   # shows secrets too`,
-      "copy the release's values into the files, or name all of its files in their order: --values FILE --values FILE",
+      sentence`copy the release's values into the files, or name all values files of the release in order: --values FILE
+        --values FILE`,
     ],
   )
 }

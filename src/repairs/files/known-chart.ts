@@ -1,13 +1,108 @@
-import { listed } from '../../core/format.ts'
 import { AdminError } from '../../core/error.ts'
+import { listed } from '../../core/format.ts'
 import type { Risk, Step } from '../../core/plan.ts'
+import { isObject } from '../../core/shape.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
-import type { ChartPlace, EditedValues, FilesSource } from '../../core/sources.ts'
-import { isBuildLabel } from '../../knowledge/builds.ts'
+import type { ChartPlace, EditedValues, FilesSource, Rendered } from '../../core/sources.ts'
+import { differing } from '../../core/values.ts'
 import { chartKeys, valuesSigns } from '../../knowledge/chart.ts'
-import { effectOf } from './effect.ts'
-import type { Effect } from './effect.ts'
+import { isBuildLabel } from '../../knowledge/builds.ts'
 import type { ValuesPlace } from './layout.ts'
+
+/** A container as a chart renders it. */
+interface RenderedContainer {
+  /** `Deployment/testops-testops, container testops-testops` */
+  at: string
+  image: string | null
+  /** Every value of each variable, by name; null: from elsewhere, such as a Secret */
+  environment: ReadonlyMap<string, readonly (string | null)[]>
+}
+
+/** What edits of values change in a chart's rendered output. */
+export interface Effect {
+  images: readonly { at: string; was: string; is: string }[]
+  /** `is`: null if not set afterwards; `times`: how often it is set afterwards */
+  settings: readonly { at: string; name: string; is: string | null; times: number }[]
+  /** All other changes, for people: `Deployment/testops-testops .metadata.labels.version` */
+  others: readonly string[]
+}
+
+/**
+ * Renders the chart with the files as they are and as they would be. Ignores whatever differs between two renderings of
+ * the same files. Throws as `FilesSource.rendered`.
+ */
+async function effectOf(
+  files: FilesSource,
+  chart: ChartPlace,
+  now: readonly EditedValues[],
+  then: readonly EditedValues[],
+): Promise<Effect> {
+  const [before, again, after] = [
+    await files.rendered(chart, now),
+    await files.rendered(chart, now),
+    await files.rendered(chart, then),
+  ]
+  const random = new Set(differing(before, again).map((path) => JSON.stringify(path)))
+  const paths = differing(before, after).filter((path) => !random.has(JSON.stringify(path)))
+  const [former, next] = [containersOf(before), containersOf(after)].map((all) => new Map(all.map((it) => [it.at, it])))
+  const images = [...next!.values()].flatMap(({ at, image }) => {
+    const was = former!.get(at)?.image
+    return was != null && image !== null && was !== image ? [{ at, was, is: image }] : []
+  })
+  const settings = [...next!.values()].flatMap(({ at, environment }) => {
+    const was = former!.get(at)?.environment ?? new Map<string, readonly (string | null)[]>()
+    const names = [...new Set([...was.keys(), ...environment.keys()])].filter(
+      (name) => JSON.stringify(was.get(name)) !== JSON.stringify(environment.get(name)),
+    )
+    return names.map((name) => ({
+      at,
+      name,
+      is: environment.get(name)?.at(-1) ?? null,
+      times: environment.get(name)?.length ?? 0,
+    }))
+  })
+  return {
+    images,
+    settings,
+    others: paths
+      .filter((path) => !isOfContainer(path))
+      .map(([object = '', ...rest]) => `${object} .${rest.join('.')}`),
+  }
+}
+
+/** Returns all rendered containers, including those of Jobs and init containers. */
+export function containersOf(rendered: Rendered): RenderedContainer[] {
+  const within = (value: unknown, object: string): RenderedContainer[] =>
+    isObject(value)
+      ? Object.entries(value).flatMap(([key, it]) =>
+          lists.includes(key) && isObject(it)
+            ? Object.entries(it).map(([name, container]) => containerIn(container, `${object}, container ${name}`))
+            : within(it, object),
+        )
+      : []
+  return Object.entries(rendered).flatMap(([object, value]) => within(value, object))
+}
+
+const lists: readonly string[] = ['containers', 'initContainers']
+
+function containerIn(value: unknown, at: string): RenderedContainer {
+  const { image, env } = isObject(value) ? value : {}
+  const environment = new Map<string, (string | null)[]>()
+  for (const it of isObject(env) ? Object.values(env) : []) {
+    if (!isObject(it) || typeof it['name'] !== 'string') continue
+    environment.set(it['name'], [
+      ...(environment.get(it['name']) ?? []),
+      typeof it['value'] === 'string' ? it['value'] : null,
+    ])
+  }
+  return { at, image: typeof image === 'string' ? image : null, environment }
+}
+
+/** True if a path leads to the image or to a variable of a container. */
+function isOfContainer(path: readonly string[]): boolean {
+  const list = path.findIndex((key) => lists.includes(key))
+  return list >= 0 && (path[list + 2] === 'env' || (path[list + 2] === 'image' && path.length === list + 3))
+}
 
 /** Values files of one chart. */
 export interface ChartValues {
@@ -43,7 +138,10 @@ export async function effectOfSteps(
   throw new AdminError(
     'REFUSED',
     `chart ${chart.chart} does not read ${keys.join(', ')}: the edit would have no effect. Nothing was changed`,
-    ['--chart CHART   # if it is another chart', "--path KEY.PATH   # if the chart's values are deeper in the file"],
+    [
+      '--chart CHART   # if the files belong to another chart',
+      "--path KEY.PATH   # if the chart's values are under another key in the file",
+    ],
   )
 }
 
@@ -52,8 +150,9 @@ export function otherChanges(chart: ChartPlace, others: readonly string[]): Risk
   if (others.length === 0) return null
   return {
     name: 'other-changes',
-    message: `with these values, chart ${chart.chart} changes more than was requested: ${listed(others, 10)}`,
-    proof: ["find what else reads these values in the chart's templates"],
+    message:
+      `with this edit, the output of chart ${chart.chart} changes in more places than requested: ` + listed(others, 10),
+    proof: ["in the chart's templates, find what else reads these values"],
   }
 }
 
@@ -84,7 +183,10 @@ export async function unknownChart(
   }
   return {
     name: 'unknown-chart',
-    message: `${values.length === 1 ? `${values[0]!} has` : 'the files have'} no ${missing.join(' and no ')}, and nothing shows that the chart reads ${missing.length === 1 ? 'it' : 'them'}`,
+    message:
+      `cannot tell whether the chart reads ${missing.join(' and ')}: ` +
+      `${values.length === 1 ? `${values[0]!} does` : 'the files do'} not have ` +
+      `${missing.length === 1 ? 'this key' : 'these keys'}`,
     proof: [again('--chart', 'CHART')],
   }
 }

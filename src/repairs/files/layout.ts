@@ -1,14 +1,92 @@
 import { AdminError } from '../../core/error.ts'
-import { command, nested } from '../../core/shell-command.ts'
+import { closestTo, nearestNames } from '../../core/nearest.ts'
+import type { Step } from '../../core/plan.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
-import type { FilesSource } from '../../core/sources.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { FilesSource, ValueLook } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
-import { valuesSigns } from '../../knowledge/chart.ts'
-import { manifestOf, valuesAt } from '../../knowledge/manifests.ts'
-import { assertPath, refuseUmbrella } from './choose.ts'
+import { chartKeys, manifestOf, valuesAt, valuesSigns } from '../../knowledge/chart.ts'
+
+/** The file that decides a key's value, and what it has there. */
+export interface Chosen {
+  file: string
+  look: ValueLook
+}
+
+/**
+ * Chooses among values files in Helm's order, where a later file wins. Takes the last file that has the key, or that
+ * sets a non-map above it. Otherwise takes the file with most of the path, the later one of equals.
+ */
+export async function chooseFile(
+  files: FilesSource,
+  values: readonly string[],
+  path: readonly string[],
+): Promise<Chosen> {
+  const all: Chosen[] = []
+  for (const file of values) all.push({ file, look: await files.look(file, path) })
+  const deciding = all.findLast(({ look }) => look.found === path.length || (look.found > 0 && !look.isOpen))
+  const most = Math.max(...all.map(({ look }) => look.found))
+  return deciding ?? all.findLast(({ look }) => look.found === most)!
+}
+
+/** Throws USAGE if no file has the map that `--path` names: a value written elsewhere has no effect. */
+async function assertPath(
+  files: FilesSource,
+  values: readonly string[],
+  prefix: readonly string[],
+  again: (path: string) => ShellCommand,
+): Promise<void> {
+  if (prefix.length === 0) return
+  const { look } = await chooseFile(files, values, prefix)
+  if (look.found === prefix.length) return
+  const known = (await Promise.all(values.map(async (file) => files.keys(file, prefix.slice(0, look.found))))).flat()
+  const near = nearestNames(prefix[look.found]!, known).map((key) =>
+    again([...prefix.slice(0, look.found), key].join('.')),
+  )
+  const hint = known.length === 0 ? '' : `; ${closestTo(prefix[look.found]!, known)}`
+  throw new AdminError('USAGE', `no key ${prefix.join('.')} in ${values.join(', ')}${hint}`, near)
+}
+
+/**
+ * Throws REFUSED if the chart's values seem to lie deeper than `below`, as in an umbrella chart: values written at
+ * `below` would have no effect. `keys`: the keys to change.
+ */
+async function refuseUmbrella(
+  files: FilesSource,
+  values: readonly string[],
+  below: readonly string[],
+  keys: readonly (readonly string[])[],
+  again: (path: string) => ShellCommand,
+): Promise<void> {
+  const found = async (signs: readonly (readonly string[])[]): Promise<(readonly string[])[]> =>
+    (await Promise.all(values.map(async (file) => files.places(file, below, signs)))).flat()
+  const isHere = (path: readonly string[]): boolean => path.length === below.length
+  const places = await found(keys)
+  if (places.some(isHere)) return
+  // without these keys, some of the chart's keys at the top show that the values are the chart's
+  const weak = places.length > 0 ? [] : await found([chartKeys.version])
+  const isPart = async (file: string): Promise<boolean> =>
+    (
+      await Promise.all(
+        [...keys, chartKeys.version].map(
+          async (key) => (await files.look(file, [...below, ...key])).found > below.length,
+        ),
+      )
+    ).includes(true)
+  if (places.length === 0 && (await Promise.all(values.map(isPart))).includes(true)) return
+  const deeper = [...new Set([...places, ...weak].map((path) => path.join('.')))]
+  if (deeper.length === 0) return
+  throw new AdminError(
+    'REFUSED',
+    `the values of the service's chart seem to be under ${deeper.join(', ')}, as in an umbrella chart. Values ` +
+      `${below.length === 0 ? 'at the top of the file' : `directly under ${below.join('.')}`} would have no ` +
+      'effect',
+    deeper.map(again),
+  )
+}
 
 /** What to edit, and how to repeat the command. */
-export interface ValuesWish {
+interface ValuesWish {
   files: readonly string[]
   /** The keys of --path */
   path: readonly string[]
@@ -62,8 +140,9 @@ async function placeInManifest(files: FilesSource, file: string, wish: ValuesWis
   if (wish.applies)
     throw new AdminError(
       'REFUSED',
-      `${file} is a manifest (${kind}): ${what?.keeper ?? 'the cluster'} applies it, not helm. Nothing was changed`,
-      ['the same command without --apply   # edits the file alone'],
+      `--apply runs helm, but ${file} is a manifest (${kind}) that ${what?.keeper ?? 'the cluster'} applies. Nothing ` +
+        'was changed',
+      ['the same command without --apply   # only edits the file'],
     )
   const inside = what === null ? [] : await insideOf(files, file, kind, what)
   const isThere = async (path: readonly string[]): Promise<boolean> =>
@@ -81,7 +160,7 @@ async function placeInManifest(files: FilesSource, file: string, wish: ValuesWis
   }
   const places = await files.places(file, [], [...wish.keys, ...valuesSigns])
   throw new AdminError('REFUSED', `${file} is a manifest (${kind}), not chart values. Nothing was changed`, [
-    ...places.map((path) => command`${nested(wish.again(path.join('.')))}   # if the chart's values are there`),
+    ...places.map((path) => command`${nested(wish.again(path.join('.')))}   # if the chart's values are at this path`),
     '--values values.yaml   # the values file of the chart',
   ])
 }
@@ -101,15 +180,15 @@ async function insideOf(
     if (look.found < path.length) continue
     throw new AdminError(
       'REFUSED',
-      `${file} line ${look.line ?? 1}: the ${kind} has ${path.join('.')}, which overrides its values. Nothing was changed`,
+      `${file} line ${look.line ?? 1}: ${path.join('.')} overrides the values of this ${kind}. Nothing was changed`,
       [command`sed -n ${`${look.line ?? 1},$p`} ${file}`],
     )
   }
   for (const path of places) if ((await files.look(file, path)).found === path.length) return path
   // with only one possible place, it is known where to add values
   if (places.length === 1) return places[0]!
-  throw new AdminError('REFUSED', `the ${kind} in ${file} has no values of its own: nothing was changed`, [
-    '--values FILE   # one of the files that it names',
+  throw new AdminError('REFUSED', `the ${kind} in ${file} contains no values. Nothing was changed`, [
+    '--values FILE   # a values file that the manifest names',
     ...places.map((path) => valuesAt(path)),
   ])
 }
@@ -128,10 +207,10 @@ async function refuseOtherFile(files: FilesSource, file: string): Promise<void> 
     (await files.keys(file, ['releases'])).length === 0 &&
     (await files.look(file, ['releases'])).text === null
   ) {
-    throw refused('a helmfile', '--values FILE   # one that its release names under `values`')
+    throw refused('a helmfile', '--values FILE   # a file that the helmfile lists under `values`')
   }
   if (keys.includes('apiVersion') && !keys.includes('kind') && keys.includes('name') && keys.includes('version'))
-    throw refused('a Chart.yaml', '--values values.yaml   # the values file beside it')
+    throw refused('a Chart.yaml', '--values values.yaml   # the values file in the same folder')
   for (const service of await files.keys(file, ['services'])) {
     if (
       !keys.includes('image') &&
@@ -139,4 +218,44 @@ async function refuseOtherFile(files: FilesSource, file: string): Promise<void> 
     )
       throw refused('a compose file', command`testops-admin use-legacy-image --compose ${file}`)
   }
+}
+
+/** A value to change, and where. */
+export interface WantedEdit {
+  file: string
+  path: readonly string[]
+  to: string | null
+}
+
+/** Returns one step for each file, which is replaced once. Throws REFUSED if an edit cannot be made. */
+export async function editSteps(files: FilesSource, wanted: readonly WantedEdit[]): Promise<Step[]> {
+  const byFile = [...new Set(wanted.map(({ file }) => file))]
+  return Promise.all(
+    byFile.map(async (file) => {
+      const edits = await files.edits(
+        file,
+        wanted.filter((it) => it.file === file),
+      )
+      const what = edits
+        .map(({ path, to }) =>
+          to === null ? `remove ${path.join('.')}` : `set ${path.join('.')} to ${to === '' ? "''" : to}`,
+        )
+        .join(', ')
+      return { title: `${what} in ${file}`, action: { kind: 'edit-values' as const, file, edits }, interrupts: false }
+    }),
+  )
+}
+
+export function editImpact(wanted: readonly WantedEdit[]): Record<string, number> {
+  return wanted.length === 0 ? {} : { valuesChanged: wanted.length }
+}
+
+/** Says when an edit takes effect: with the next helm upgrade, or once the manifest is committed or applied. */
+export function effectNote(values: readonly string[], { all }: ValuesPlace): string {
+  if (all.length > 0)
+    return 'only the file changes. The change takes effect when somebody commits or applies the manifest'
+  return (
+    'only the file changes. The change takes effect at the next helm upgrade with ' +
+    `${typed(values.flatMap((file) => ['-f', file]))}`
+  )
 }

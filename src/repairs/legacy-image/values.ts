@@ -7,20 +7,14 @@ import type { ChartPlace, FilesSource } from '../../core/sources.ts'
 import { chartKeys } from '../../knowledge/chart.ts'
 import { images } from '../../knowledge/images.ts'
 import { withUpgrade } from '../apply/release.ts'
-import type { ChartOptions } from '../apply/release.ts'
-import type { Surroundings } from '../apply/surroundings.ts'
-import { chooseFile } from '../files/choose.ts'
-import type { Chosen } from '../files/choose.ts'
+import type { ChartOptions, Surroundings } from '../apply/release.ts'
+import { chooseFile, editImpact, editSteps, effectNote, placeOfValues } from '../files/layout.ts'
+import type { Chosen, WantedEdit } from '../files/layout.ts'
 import { effectOfSteps, otherChanges, unknownChart } from '../files/known-chart.ts'
-import type { ChartValues } from '../files/known-chart.ts'
-import { placeOfValues } from '../files/layout.ts'
-import { editImpact, editSteps, effectNote } from '../files/steps.ts'
-import type { WantedEdit } from '../files/steps.ts'
-import { judgeBuild, judgeName, wantedName } from './build.ts'
-import type { Asked } from './build.ts'
-import { imageText, parseImage } from './image-name.ts'
+import type { ChartValues, Effect } from '../files/known-chart.ts'
+import { imageText, judgeBuild, judgeName, parseImage, wantedName } from './image.ts'
+import type { Asked } from './image.ts'
 import { listed } from '../../core/format.ts'
-import type { Effect } from '../files/effect.ts'
 
 /** What --apply needs. */
 export interface Applying {
@@ -143,7 +137,7 @@ async function imageIn(
     if (parts !== null && parts.tag === null && parts.digest === null) return { ...name, path, parts }
     throw new AdminError(
       'REFUSED',
-      `${path.join('.')} in ${at} is ${text}, which is more than an image name. Nothing was changed`,
+      `${path.join('.')} in ${at} is ${text}, but must be an image name without tag or digest. Nothing was changed`,
       [sentence`put the tag into ${[...own, ...chartKeys.version].join('.')} first`],
     )
   }
@@ -155,8 +149,12 @@ async function imageIn(
   if (isOurs && parts.tag === null && parts.digest === null) return { ...repository, path: inside, parts }
   throw new AdminError(
     'REFUSED',
-    `${path.join('.')} in ${at} is empty, so ${inside.join('.')} holds the whole image name. Nothing was changed`,
-    [sentence`first set ${inside.join('.')} to the repository only, and ${path.join('.')} to ${images.standard}`],
+    `${path.join('.')} in ${at} is empty, so the chart takes the whole image name from ${inside.join('.')}. ` +
+      'Nothing was changed',
+    [
+      sentence`first set ${inside.join('.')} to the repository without the image name, and ${path.join('.')} to
+        ${images.standard}`,
+    ],
   )
 }
 
@@ -165,16 +163,17 @@ function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked):
   if (build !== null || text === null || !/@|^sha\d+:/.test(text)) return
   throw new AdminError(
     'REFUSED',
-    `the version in ${file} line ${line ?? 1} is pinned by a digest that belongs to ${images.standard} only. Nothing was changed`,
+    `${file} line ${line ?? 1} pins the image to a digest, and another image has another digest. ` +
+      'Nothing was changed',
     [
-      "first remove the digest, or replace it with the other image's",
-      sentence`or replace it with a build: --build BUILD`,
+      'first remove the digest, or replace it with the digest of the new image',
+      sentence`or replace the digest with a build: --build BUILD`,
     ],
   )
 }
 
 export const needsV3 =
-  'image testops needs x86-64-v3 since build 526u03. See whether your machines have it: testops-admin check-cpu'
+  'since build 526u03, image testops needs processors with x86-64-v3. Check your machines: testops-admin check-cpu'
 
 /** The intended change of the service's image. */
 interface ImageChange {
@@ -203,14 +202,19 @@ function refuseOtherImages({ images }: Effect, { from, to, build }: ImageChange,
     const shown = others.map(({ at, was, is }) => `${at}: ${was} to ${is}`)
     throw new AdminError(
       'REFUSED',
-      `with these values, chart ${chart} changes other images, or more than the image name: ${listed(shown, 5)}. Nothing was changed`,
-      ['--chart CHART   # if it is another chart', "set the service's own image by hand, and leave the others"],
+      `with the new values, chart ${chart} would make image changes that were not requested: ` +
+        `${listed(shown, 5)}. Nothing was changed`,
+      [
+        '--chart CHART   # if the values files belong to another chart',
+        "or edit the values by hand, and change only the service's image",
+      ],
     )
   }
   if (images.length > 0) return
   throw new AdminError(
     'REFUSED',
-    `with these values, chart ${chart} renders the same images as before. Nothing was changed`,
-    ['--chart CHART   # if it is another chart'],
+    `with the new values, chart ${chart} renders the same images as before, so the image would not change. ` +
+      'Nothing was changed',
+    ['--chart CHART   # if the values files belong to another chart'],
   )
 }

@@ -1,7 +1,21 @@
+import type { Deployment } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import { listed } from '../../core/format.ts'
+import type { Risk, Step } from '../../core/plan.ts'
+import type {
+  ChangelogLockRow,
+  ChangelogLockTable,
+  DatabaseIdentity,
+  DatabaseSource,
+  ServiceSource,
+} from '../../core/sources.ts'
+import { sql, within } from '../../core/sql-text.ts'
 import { typed } from '../../core/typed.ts'
 import { psql } from '../../domain/evidence.ts'
 import { lockEvidence, zoneEvidence } from '../../domain/lock/evidence.ts'
+import type { LockHolding } from '../../domain/lock/holder.ts'
 import { judgeHolder } from '../../domain/lock/holder.ts'
+import type { LockTables, LookedFor } from '../../domain/lock/row.ts'
 import {
   countingRows,
   grantTo,
@@ -12,23 +26,51 @@ import {
   sortOut,
   tellTwice,
 } from '../../domain/lock/row.ts'
-import type { LockTables, LookedFor } from '../../domain/lock/row.ts'
-import { listed } from '../../core/format.ts'
-import { situationOf } from '../../domain/lock/situation.ts'
 import type { Surroundings } from '../../domain/lock/situation.ts'
-import type { Deployment } from '../../core/deployment.ts'
-import type { Risk, Step } from '../../core/plan.ts'
-import type {
-  ChangelogLockRow,
-  ChangelogLockTable,
-  DatabaseIdentity,
-  DatabaseSource,
-  ServiceSource,
-} from '../../core/sources.ts'
+import { situationOf } from '../../domain/lock/situation.ts'
+import { stepsByHand } from '../../domain/lock/steps.ts'
 import { changelogLock, holderText } from '../../knowledge/lock.ts'
-import { riskOf } from './risk.ts'
-import { sql, within } from '../../core/sql-text.ts'
-import { AdminError } from '../../core/error.ts'
+
+/** Where a lock is held: deployment, database and database user. */
+interface HeldAt {
+  deployment: Deployment
+  database: Pick<DatabaseSource, 'target'>
+  identity: Pick<DatabaseIdentity, 'user'>
+}
+
+/** Returns why a lock is not simply released, and what would prove that it may be; null if its holder is dead. */
+function riskOf(
+  holding: LockHolding,
+  { lockedBy }: ChangelogLockRow,
+  { deployment, database: { target }, identity: { user } }: HeldAt,
+): Risk | null {
+  switch (holding.holder) {
+    case 'dead':
+      return null
+    case 'live':
+      return {
+        name: 'live-holder',
+        message:
+          `the holder is alive: ${holding.who}. If the lock is released now, a second migration can start, and ` +
+          'two at the same time can damage the database',
+        proof: [
+          'Wait until the process that holds the lock has ended. To check whether it is still running:',
+          'testops-admin doctor -d {deployment} --only database/changelog-lock',
+        ],
+      }
+    case 'unproven':
+      return {
+        name: 'unproven-holder',
+        message: `cannot tell whether the holder is alive: ${holding.why.join('; ')}`,
+        proof: stepsByHand(holding.lacks, {
+          deployment,
+          target,
+          user,
+          lockedBy,
+        }).flatMap(({ text, command }) => [text, command]),
+      }
+  }
+}
 
 /** What the repair does about the lock of one database. */
 export interface Part {
@@ -42,7 +84,7 @@ export interface Part {
 }
 
 /** What a part is made from. */
-export interface Asked {
+interface Asked {
   deployment: Deployment
   database: DatabaseSource
   identity: DatabaseIdentity
@@ -124,12 +166,14 @@ function removalsOf({ target }: DatabaseSource, { schema, table, rows }: Changel
   const which =
     others.length === 1
       ? `row with id ${others[0]!.id}`
-      : `${others.length} rows with other ids than ${changelogLock.rowId}`
+      : `${others.length} rows whose id is not ${changelogLock.rowId}`
   const place = { schema, ...(table !== undefined && { table }) }
   const action = { kind: 'remove-lock-rows', database: target, ...place, rows: others } as const
   return [
     {
-      title: `remove the ${which} from ${nameOf(place)} at ${target}, which Liquibase never looks at`,
+      title:
+        `remove the ${which} from ${nameOf(place)} at ${target}: Liquibase never reads ` +
+        `${others.length === 1 ? 'this row' : 'these rows'}`,
       action,
       interrupts: false,
     },
@@ -143,7 +187,9 @@ async function insert(asked: Asked, own: ChangelogLockTable, shown: readonly str
   const situation = await situationOf(database, nobody, around)
   const holding = judgeHolder(situation)
   const risk = holding.holder === 'live' && holding.sessions.length > 0 ? riskOf(holding, nobody, asked) : null
-  const title = `insert the free row with id ${changelogLock.rowId} that Liquibase expects into ${nameOf(own)} at ${database.target}`
+  const title =
+    `insert an unlocked row with id ${changelogLock.rowId} into ${nameOf(own)} at ${database.target}: Liquibase ` +
+    'expects this row'
   const action = {
     kind: 'insert-lock-row',
     database: database.target,
@@ -169,7 +215,7 @@ async function release(
   const holder = holderText(lockedBy)
   const held =
     situation.granted === null
-      ? 'holds the lock; its time is missing'
+      ? 'has held the lock for an unknown time'
       : `has held the lock since ${situation.granted.text}`
   const accepts = holding.holder === 'dead' ? null : (`${holding.holder}-holder` as const)
   const action = {
@@ -206,15 +252,19 @@ async function release(
 function heldElsewhere({ elsewhere }: LockTables): string[] {
   return elsewhere.map(
     ({ row, ...table }) =>
-      `${nameOf(table)} is held by ${holderText(row.lockedBy)}, but the service does not use that schema. To release it, pass ${typed(['--schema', table.schema])}`,
+      `${holderText(row.lockedBy)} holds the lock in ${nameOf(table)}, but the service does not use this ` +
+      `schema. To release the lock, pass ${typed(['--schema', table.schema])}`,
   )
 }
 
 function inRecovery({ target }: DatabaseSource): AdminError {
   return new AdminError(
     'REFUSED',
-    `PostgreSQL at ${target} is in recovery and takes no changes: it is a standby or is being restored`,
-    [psql(target, 'postgres', 'SELECT pg_is_in_recovery()'), 'name the primary in the configuration: database.url'],
+    `PostgreSQL at ${target} is in recovery and accepts no changes: the server is a standby, or is being restored`,
+    [
+      psql(target, 'postgres', 'SELECT pg_is_in_recovery()'),
+      'in the configuration, set database.url to the primary server',
+    ],
   )
 }
 
@@ -227,7 +277,7 @@ function notOne({ target }: DatabaseSource, { user }: DatabaseIdentity, own: Cha
 }
 
 function mayNotBeChanged({ target }: DatabaseSource, { user }: DatabaseIdentity, own: ChangelogLockTable): AdminError {
-  return new AdminError('FORBIDDEN', `${user} may not change ${nameOf(own)} at ${target}`, [
+  return new AdminError('FORBIDDEN', `user ${user} has no permission to change ${nameOf(own)} at ${target}`, [
     grantTo(target, user, own, 'SELECT, INSERT, UPDATE, DELETE'),
   ])
 }

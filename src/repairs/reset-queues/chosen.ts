@@ -1,14 +1,82 @@
-import { counted, listed } from '../../core/format.ts'
-import type { QueueSituation } from '../../domain/queues/broker-queues.ts'
+import type { Binding } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
+import { counted, listed } from '../../core/format.ts'
 import { fitsGlob, plainGlob } from '../../core/glob.ts'
-import type { BrokerExchange, BrokerPolicy, BrokerQueue, LogRecord } from '../../core/sources.ts'
-import type { Binding } from '../../core/topology.ts'
-import { alwaysDurable, isBuiltIn } from '../../knowledge/broker.ts'
-import { declaredExchanges, durableConflicts } from '../../knowledge/log-signatures.ts'
-import { command, nested, typed } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { deadLettersOf, deadLettersTo } from './dead-letters.ts'
+import { command, nested, typed } from '../../core/shell-command.ts'
+import type { BrokerExchange, BrokerPolicy, BrokerQueue, LogRecord } from '../../core/sources.ts'
+import type { QueueSituation } from '../../domain/queues/broker-queues.ts'
+import { alwaysDurable, deadLetterExchangeOf, isBuiltIn } from '../../knowledge/broker.ts'
+import { declaredExchanges, durableConflicts } from '../../knowledge/log-signatures.ts'
+
+/** What decides where dead letters go in a virtual host. `policies`: those that this user may see. */
+interface DeadLetterWays {
+  all: readonly BrokerQueue[]
+  exchanges: readonly BrokerExchange[]
+  bindings: readonly Binding[]
+  policies: readonly BrokerPolicy[]
+}
+
+/** Queues that dead letters of this queue certainly go to, as far as the routing key alone decides. */
+function deadLettersOf({ name, arguments: values }: BrokerQueue, bindings: readonly Binding[]): string[] {
+  const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': key } = values
+  if (typeof exchange !== 'string') return []
+  if (exchange === '') return [typeof key === 'string' ? key : name]
+  return bindings
+    .filter((it) => it.source === exchange && it.destinationKind === 'queue' && it.routingKey === key)
+    .map((it) => it.destination)
+}
+
+/** Those of `queues` that dead letters may go to, each with the queues that they come from. */
+function deadLettersTo(queues: ReadonlySet<string>, ways: DeadLetterWays): ReadonlyMap<string, readonly string[]> {
+  const from = new Map<string, string[]>()
+  for (const queue of ways.all) {
+    for (const target of mayReach(queue, ways))
+      if (target !== queue.name && queues.has(target)) from.set(target, [...(from.get(target) ?? []), queue.name])
+  }
+  return from
+}
+
+/**
+ * Queues that dead letters of this queue may reach, whatever routing key, header or exchange type decides: one too many
+ * does no harm.
+ */
+function mayReach(queue: BrokerQueue, { all, exchanges, bindings, policies }: DeadLetterWays): ReadonlySet<string> {
+  const first = deadLetterExchangeOf(queue, policies)
+  if (first === null) return new Set()
+  const key = queue.arguments['x-dead-letter-routing-key']
+  // without a key of its own, a message keeps the one that it came with
+  if (first === '') return new Set(typeof key === 'string' ? [key] : all.map(({ name }) => name))
+  const alternates = new Map(exchanges.map(({ name, arguments: values }) => [name, values['alternate-exchange']]))
+  const reached = new Set<string>()
+  const passed = new Set([first])
+  // the loop also visits what it adds
+  for (const exchange of passed) {
+    const alternate = alternates.get(exchange)
+    if (typeof alternate === 'string') passed.add(alternate)
+    for (const { destination, destinationKind } of bindings.filter(({ source }) => source === exchange))
+      (destinationKind === 'queue' ? reached : passed).add(destination)
+  }
+  return reached
+}
+
+/**
+ * Dead letters that are lost while their queues are deleted, because a queue outside `queues` keeps sending them; null:
+ * none.
+ */
+export function lossOfDeadLetters(
+  queues: readonly string[],
+  deadLettered: ReadonlyMap<string, readonly string[]>,
+): string | null {
+  const isOther = (name: string): boolean => !queues.includes(name)
+  const targets = [...deadLettered].filter(([, from]) => from.some(isOther)).map(([name]) => name)
+  if (targets.length === 0) return null
+  const senders = [...new Set([...deadLettered.values()].flat())].filter(isOther)
+  return (
+    `dead letters from ${listed(senders)} to ${listed(targets)}, until the receiving ` +
+    `${targets.length === 1 ? 'queue is' : 'queues are'} redeclared`
+  )
+}
 
 export interface ChosenQueue {
   queue: BrokerQueue
@@ -35,7 +103,7 @@ export interface Chosen {
 }
 
 /** What the vhost holds, as the broker lists it. */
-export interface Held {
+interface Held {
   exchanges: readonly BrokerExchange[]
   bindings: readonly Binding[]
   /** the policies that this user may see */
@@ -105,7 +173,7 @@ function withDeadLetters(
   for (const name of own.keys()) {
     for (const target of byName.has(name) ? deadLettersOf(byName.get(name)!, bindings) : []) {
       if (byName.has(target) && !own.has(target) && !isTheirs(target))
-        own.set(target, { proof: `dead letters of ${name} go there`, isDeclared: false })
+        own.set(target, { proof: `receives dead letters of ${name}`, isDeclared: false })
     }
   }
   return own
@@ -134,19 +202,21 @@ function doubtOf(
   if (shared === undefined && sender === undefined) return null
   const how =
     shared === undefined
-      ? `dead letters of ${sender!} go there`
+      ? `it receives dead letters of ${sender!}`
       : `it is bound to exchange ${shared}, like the service's own queues`
-  const message = `cannot tell whether transient queue ${name} is the service's: ${how}. If it is, it must become durable too, or the broker refuses the service's declaration of it (406)`
+  const message =
+    `cannot tell whether transient queue ${name} belongs to the service: ${how}. If the service declares this ` +
+    'queue, it must become durable too, or the broker refuses the declaration (406)'
   const naming = (names: readonly string[]): Suggestion =>
     command`testops-admin reset-queues -d {deployment} ${nested(typed(names.map((it) => `--queue=${it}`)))}`
   return new AdminError(
     'REFUSED',
     message,
     own.size > mostNamed
-      ? ["testops-admin reset-queues -d {deployment} --queue PATTERN   # with a pattern for the service's queues"]
+      ? ["testops-admin reset-queues -d {deployment} --queue PATTERN   # PATTERN must match the service's queues"]
       : [
-          command`${nested(naming([...own.keys(), name]))}   # if it is the service's`,
-          command`${nested(naming([...own.keys()]))}   # if it is not`,
+          command`${nested(naming([...own.keys(), name]))}   # if the queue belongs to the service`,
+          command`${nested(naming([...own.keys()]))}   # if the queue does not belong to the service`,
         ],
   )
 }
@@ -157,7 +227,7 @@ const mostNamed = 12
 /** Why a transient queue is not known to be the service's, in words for people. */
 function whyNot(name: string, { readByOthers }: Held): string {
   const users = readByOthers.get(name)
-  return users ? `read by ${listed(users)}` : "nothing shows that it is the service's"
+  return users ? `read by ${listed(users)}` : "not known to be the service's"
 }
 
 function exchangesOf(
@@ -213,7 +283,8 @@ function globOf(pattern: string): (name: string) => boolean {
 }
 
 function unknownQueue(pattern: string, { all }: QueueSituation, vhost: string): AdminError {
-  const there = all.length === 0 ? 'has no queues' : `has ${listed(all.map(({ name }) => name))}`
+  const there =
+    all.length === 0 ? 'has no queues' : `has ${counted(all.length, 'queue')}: ${listed(all.map(({ name }) => name))}`
   return new AdminError('USAGE', `--queue ${pattern} matches no queue: vhost ${vhost} ${there}`, [
     command`rabbitmqctl -p ${vhost} list_queues name durable   # on the broker`,
   ])
@@ -223,10 +294,14 @@ function unproven({ untold, all }: QueueSituation, vhost: string): AdminError {
   const names = all.filter(({ durable }) => !durable).map(({ name }) => name)
   const why =
     untold ??
-    `cannot tell which of the ${counted(names.length, 'transient queue')} in vhost ${vhost} are the service's: its log names none, and its user reads from none`
-  return new AdminError('REFUSED', `${why}. This repair changes only queues that are provably the service's`, [
+    `cannot tell which transient queues in vhost ${vhost} belong to the service (${names.length} found): its ` +
+      'log names no queue, and its RabbitMQ user reads from no queue'
+  return new AdminError('REFUSED', `${why}. This repair changes only queues that certainly belong to the service`, [
     ...(names.length > 0
-      ? [command`testops-admin reset-queues -d {deployment} --queue PATTERN   # one or more of ${listed(names)}`]
+      ? [
+          command`testops-admin reset-queues -d {deployment} --queue PATTERN   # PATTERN must match one or more of
+            ${listed(names)}`,
+        ]
       : []),
     command`rabbitmqctl -p ${vhost} list_consumers   # on the broker`,
   ])

@@ -2,18 +2,18 @@ import { keepableTypes } from '../../core/action.ts'
 import type { Definitions, Former, Move, VanishingExchange } from '../../core/action.ts'
 import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
-import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
+import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/broker-control.ts'
 import { counted, listed } from '../../core/format.ts'
 import {
   countsDeathsItself,
   exchangeArguments,
+  holdingOf,
   isDroppedArgument,
   keepingExchanges,
   queueArguments,
 } from '../../knowledge/broker.ts'
-import { holdingOf } from '../../knowledge/held-queues.ts'
 import type { Chosen, ChosenQueue } from './chosen.ts'
-import { lossOfDeadLetters } from './dead-letters.ts'
+import { lossOfDeadLetters } from './chosen.ts'
 
 export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges' | 'deadLettered' | 'vanishing'> {
   version: string
@@ -40,7 +40,9 @@ export function stepsOf(wanted: Wanted): Step[] {
       ? stop
       : {
           ...stop,
-          loses: `${listed(exclusive)} with all messages: exclusive queues, which RabbitMQ deletes at every stop of the service`,
+          loses:
+            `exclusive queues ${listed(exclusive)} with all their messages. RabbitMQ deletes such queues ` +
+            'whenever the service stops',
         }
   const keeps = vanishingOf(wanted).map(({ name }) => name)
   // an undone setting also needs a new start to take effect
@@ -81,7 +83,9 @@ function beforeStop(wanted: Wanted): Step[] {
   if (discards || queues.length === 0) return []
   return [
     {
-      title: `declare a durable holding queue for each queue that is in use, out of ${counted(queues.length, 'queue')}`,
+      title:
+        'declare durable temporary queues that hold the messages during the repair, one for each queue in use ' +
+        `(at most ${queues.length})`,
       action: { kind: 'hold-queues', moves: movesOf(wanted), saved, ...keptOf(wanted) },
       interrupts: false,
     },
@@ -128,7 +132,8 @@ function lossOfExchanges(wanted: Wanted): string | null {
   const lost = wanted.vanishing.map(({ name }) => name).filter((name) => !kept.has(name))
   return lost.length === 0
     ? null
-    : `${lost.length === 1 ? 'auto-delete exchange' : 'auto-delete exchanges'} ${listed(lost)} with all bindings, unless the service declares ${lost.length === 1 ? 'it' : 'them'} again`
+    : `${lost.length === 1 ? 'auto-delete exchange' : 'auto-delete exchanges'} ${listed(lost)} with all ` +
+        `bindings, unless the service declares ${lost.length === 1 ? 'it' : 'them'} again`
 }
 
 /** Queues that vanish with their last consumer, or some time after it. */
@@ -141,14 +146,16 @@ function vanishingOf({ queues }: Wanted): BrokerQueue[] {
 function keepStep(wanted: Wanted, vanishing: readonly BrokerQueue[]): Step {
   const names = vanishing.map(({ name }) => name)
   return {
-    title: `keep ${listed(names)} from vanishing with the service's connection`,
+    title: `keep queues that RabbitMQ would delete when the service disconnects: ${listed(names)}`,
     action: {
       kind: 'keep-queues',
       queues: vanishing.map((queue) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) })),
       bindings: bindingsTo(wanted, wanted.saved).filter(({ destination }) => names.includes(destination)),
     },
     interrupts: false,
-    loses: `${listed(names)} with all messages, if this program is killed or the broker is lost before the repair or its undo has moved them aside`,
+    loses:
+      `${listed(names)} with all messages, if testops-admin is killed or the broker fails before the messages ` +
+      'are moved',
   }
 }
 
@@ -172,7 +179,7 @@ function queueSteps(wanted: Wanted): Step[] {
   const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) }))
   const counts = { messages }
   const losses = [
-    discards ? 'all messages in them, because of --discard-messages' : null,
+    discards ? 'all messages in these queues, because of --discard-messages' : null,
     lossOfDeadLetters(namesOf(wanted), wanted.deadLettered),
     lossOfExchanges(wanted),
   ].filter((it) => it !== null)
@@ -185,7 +192,7 @@ function queueSteps(wanted: Wanted): Step[] {
   if (discards) return [remove]
   return [
     {
-      title: 'move their messages aside',
+      title: 'move the messages aside, to the temporary queues',
       action: { kind: 'move-messages', direction: 'aside', moves: movesOf(wanted), counts },
       interrupts: false,
     },
@@ -224,7 +231,10 @@ function lossOfKept(exchanges: Wanted['exchanges']): string | null {
   const keeping = exchanges
     .filter(({ type }) => keepingExchanges.includes(type))
     .map(({ name, type }) => `${name} (${type})`)
-  return keeping.length === 0 ? null : `messages that wait in ${listed(keeping)}: they are deleted with the exchange`
+  return keeping.length === 0
+    ? null
+    : `messages held in ${keeping.length === 1 ? 'exchange' : 'exchanges'} ${listed(keeping)}, which RabbitMQ ` +
+        `deletes together with the ${keeping.length === 1 ? 'exchange' : 'exchanges'}`
 }
 
 function afterwards(wanted: Wanted): Step[] {
@@ -240,7 +250,7 @@ function afterwards(wanted: Wanted): Step[] {
   const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
   const losses = [
     ...(expiring.length > 0
-      ? [`${listed(expiring)} with all messages, if their x-expires runs out before anybody reads from them`]
+      ? [`${listed(expiring)} with all messages, if the time in x-expires passes before a client reads from the queue`]
       : []),
     ...[
       lossOfTypes(
@@ -251,7 +261,8 @@ function afterwards(wanted: Wanted): Step[] {
   ]
   const anew: Step = {
     title:
-      'redeclare the queues as durable: those with waiting messages, those for dead letters, and those that the service may not declare itself',
+      'redeclare as durable: queues with messages, dead-letter queues, and queues that the service might ' +
+      'not declare itself',
     action: {
       kind: 'redeclare-queues',
       queues: queues.map((it) => ({
@@ -268,18 +279,19 @@ function afterwards(wanted: Wanted): Step[] {
   return [
     anew,
     {
-      title: 'move their messages back',
+      title: 'move the messages back',
       action: { kind: 'move-messages', direction: 'back', moves, counts: { messages } },
       interrupts: false,
       loses:
-        'for each moved message: the exchange it came through, how long it has waited (its time to live starts again), whether it was delivered before, whether it was persistent (it now is)' +
+        'for each moved message: the exchange it came through, its time in the queue so far (its time to live ' +
+        'restarts), its redelivered flag, its delivery mode (it becomes persistent)' +
         (countsDeathsItself(version)
-          ? ', how often it was dead-lettered (its x-death stays until the next time, then counts from 1)'
+          ? ', its dead-letter count (x-death starts at 1 again at the next dead-lettering)'
           : '') +
-        (keepsUserIds ? '' : ", and its user_id if it is another user's"),
+        (keepsUserIds ? '' : ", its user_id (if another user's)"),
     },
     {
-      title: 'delete the holding queues',
+      title: 'delete the temporary queues',
       action: { kind: 'delete-held', holding: moves.map(({ holding }) => holding), ...keptOf(wanted) },
       interrupts: false,
     },
@@ -300,7 +312,10 @@ function lossOfTypes(
       .map((key) => `${key} of ${name}`),
   )
   if (untold.length === 0) return null
-  return `the exact type of each argument that RabbitMQ does not know (${listed(untold)}): text stays text, a whole number becomes int or long, any other number double`
+  return (
+    `the exact types of arguments that RabbitMQ does not define (${listed(untold)}): whole numbers become int ` +
+    'or long, other numbers become double, text stays text'
+  )
 }
 
 function bindingsTo(wanted: Wanted, { bindings }: Definitions): Binding[] {

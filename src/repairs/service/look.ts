@@ -12,9 +12,8 @@ import { refuseOwnedByOthers } from '../../core/by-others.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { DatabaseSource, ServiceSource, ServiceStatus, Sources } from '../../core/sources.ts'
-import { secondMigrationRisks } from '../../domain/lock/stolen.ts'
-import { rolloutRisks } from '../rollout-risks.ts'
-import { controllerRisks, unaskedNotes } from '../service-steps.ts'
+import { secondMigrationRisks } from '../../domain/lock/steps.ts'
+import { controllerRisks, rolloutRisks, unaskedNotes } from '../service-steps.ts'
 
 interface Read extends Around {
   service: ServiceSource
@@ -72,7 +71,7 @@ async function migrations(
 ): Promise<Pick<SeenService, 'risks' | 'notes'>> {
   const databases = had(database)
   if (databases === null) {
-    const why = database instanceof AdminError ? database.message : 'it is unknown'
+    const why = database instanceof AdminError ? database.message : 'the database is unknown'
     return {
       risks: [],
       notes: around.answers
@@ -85,7 +84,10 @@ async function migrations(
     throw error
   })
   if (all instanceof AdminError)
-    return { risks: [], notes: around.answers ? [] : [`cannot tell whether the service is migrating: ${all.message}`] }
+    return {
+      risks: [],
+      notes: around.answers ? [] : [`cannot tell whether the service is migrating its database: ${all.message}`],
+    }
   const found = await Promise.all(
     all.map(async (it, index) => holderAt(it, index === 0 ? around : { ...around, liquibase: null })),
   )
@@ -101,16 +103,17 @@ async function holderAt(database: DatabaseSource, around: Surroundings): Promise
     const who =
       holding.holder === 'live'
         ? `the service may be migrating: ${holding.who}`
-        : `the change-log lock at ${database.target} is held; cannot tell whether its holder is alive: ${holding.why.join('; ')}`
+        : `the change-log lock at ${database.target} is held; cannot tell whether its holder is alive: ` +
+          `${holding.why.join('; ')}`
     return {
       risk: {
         name: 'running-migration',
-        message: `${who}. Stopping the service now leaves that lock behind and the migration unfinished.`,
-        proof: ['wait until it answers. This shows when it does: testops-admin doctor -d {deployment} --wait'],
+        message: `${who}. Stopping the service during a migration leaves the lock held and the migration unfinished.`,
+        proof: ['wait until the service answers: testops-admin doctor -d {deployment} --wait'],
       },
     }
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
-    return { note: `cannot tell whether the service is migrating at ${database.target}: ${error.message}` }
+    return { note: `cannot tell whether the service is migrating the database at ${database.target}: ${error.message}` }
   }
 }

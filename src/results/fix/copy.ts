@@ -3,15 +3,15 @@ import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
+import { sharedAnswers } from '../../core/answers.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
 import { LeadsOut, openInside } from '../read/inside.ts'
-import { byteName, listingOf, pathIn, shown } from './listing.ts'
-import type { ByteName, Listing } from './listing.ts'
+import { byteName, listingOf, movesIn, pathIn, shown } from './moves.ts'
+import type { ByteName, Listing } from './moves.ts'
 import { mendedFile } from './mend.ts'
 import type { Left, Mending } from './mend.ts'
-import { movesIn } from './moves.ts'
 import { asPath } from '../../core/shell-command.ts'
 
 export interface CopyOptions {
@@ -73,11 +73,10 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
     left.push(...rest.map((it) => ({ ...it, file: shown(file) })))
     count()
   }
-  const made = new Map<string, Promise<unknown>>()
+  const made = sharedAnswers({ keep: 'everything' })
   const folderOf = async (name: ByteName): Promise<unknown> => {
     const folder = posix.dirname(name)
-    if (folder !== '.' && !made.has(folder)) made.set(folder, mkdir(pathIn(to, folder), { recursive: true }))
-    return made.get(folder)
+    return folder === '.' || made.to(folder, async () => mkdir(pathIn(to, folder), { recursive: true }))
   }
   const copy = async (file: ByteName, destinations: readonly ByteName[]): Promise<void> => {
     for (const name of destinations) {
@@ -146,14 +145,15 @@ async function withOpen<T>(root: string, file: ByteName, work: (file: OpenFile) 
   const replaced = (by: string): AdminError =>
     new AdminError(
       'UNAVAILABLE',
-      `${path.toString()} was replaced by ${by} during the copy: is something still writing there?`,
+      `during the copy, ${path.toString()} was replaced by ${by}. ` +
+        'Another program may still be writing to the directory',
       [typed(['ls', '-ld', asPath(path.toString())])],
     )
   let descriptor: number
   try {
     descriptor = openInside(root, path)
   } catch (error) {
-    throw error instanceof LeadsOut ? replaced('a link that leads out of the directory') : error
+    throw error instanceof LeadsOut ? replaced('a link that points outside the directory') : error
   }
   try {
     const about = fstatSync(descriptor)

@@ -66,13 +66,13 @@ function copyFailure(error: unknown, from: string, output: string, hidden: strin
       return error
     case 'ENOSPC':
     case 'EDQUOT':
-      return fail('UNAVAILABLE', 'there is no room for the copy', [typed(['df', '-h', asPath(parentOf(output))])])
+      return fail('UNAVAILABLE', 'the disk has no room for the copy', [typed(['df', '-h', asPath(parentOf(output))])])
     case 'ENOTEMPTY':
     case 'EEXIST':
     case 'ENOTDIR':
       return new AdminError(
         'USAGE',
-        `--output: something else wrote ${output} during the copy, so it is left as it is`,
+        `--output: another program wrote to ${output} during the copy, so this command wrote nothing there`,
         [typed(['ls', '-ld', asPath(output)])],
         { cause: error },
       )
@@ -80,11 +80,15 @@ function copyFailure(error: unknown, from: string, output: string, hidden: strin
       return fail('FORBIDDEN', `${file} is on a read-only file system`, [typed(['df', '-h', asPath(file)])])
     case 'EACCES':
     case 'EPERM':
-      return fail('FORBIDDEN', `this user may not read or write ${file}`, [typed(['ls', '-ld', asPath(file)])])
-    case 'ENOENT':
-      return fail('UNAVAILABLE', `${file} disappeared during the copy: is something still writing there?`, [
-        typed(['ls', '-l', asPath(from)]),
+      return fail('FORBIDDEN', `this user has no permission to read or write ${file}`, [
+        typed(['ls', '-ld', asPath(file)]),
       ])
+    case 'ENOENT':
+      return fail(
+        'UNAVAILABLE',
+        `${file} disappeared during the copy. Another program may still be writing to the directory`,
+        [typed(['ls', '-l', asPath(from)])],
+      )
     default:
       return fail('UNAVAILABLE', `${file} cannot be copied: ${messageOf(error)}`, [typed(['ls', '-ld', asPath(file)])])
   }
@@ -134,10 +138,12 @@ async function removeDrafts(output: string, { hasEnded }: Writers, tell: (messag
           () => false,
           () => true,
         )))
-    if (isLeft)
-      tell(
-        `${path} is an unfinished copy, ${ended ? 'which cannot be removed by this user' : 'perhaps of another machine that still writes it; if not'}: ${typed(['rm', '-r', asPath(path)])}`,
-      )
+    if (isLeft) {
+      const advice = ended
+        ? ' that this user cannot remove. To remove the copy'
+        : '. Another machine may still be writing it. If not, remove the copy'
+      tell(`${path} is an unfinished copy${advice}: ${typed(['rm', '-r', asPath(path)])}`)
+    }
   }
 }
 
@@ -158,8 +164,9 @@ async function placesOf(from: string, output: string): Promise<Places> {
     inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`)
   const next = [typed(['testops-admin', 'lint-results', from, '--fix', '--output', `${places.from}-mended`])]
   if (isInside(places.output, places.from))
-    throw new AdminError('USAGE', `--output: ${output} is in ${from}, which is never changed`, next)
-  if (isInside(places.from, places.output)) throw new AdminError('USAGE', `--output: ${from} is in ${output}`, next)
+    throw new AdminError('USAGE', `--output: the copy must be outside the original ${from}, but ${output} is not`, next)
+  if (isInside(places.from, places.output))
+    throw new AdminError('USAGE', `--output: ${output} contains the original ${from}`, next)
   await assertFree(places.output, output, next)
   return places
 }
@@ -179,7 +186,7 @@ async function folderAt(path: string, next: Suggestion[]): Promise<string> {
       { cause: error },
     )
   }
-  throw new AdminError('USAGE', `${path} is no directory`, [typed(['ls', '-ld', asPath(path)])])
+  throw new AdminError('USAGE', `${path} is not a directory`, [typed(['ls', '-ld', asPath(path)])])
 }
 
 async function assertFree(path: string, output: string, next: readonly Suggestion[]): Promise<void> {
@@ -188,7 +195,7 @@ async function assertFree(path: string, output: string, next: readonly Suggestio
     if (!about.isDirectory())
       throw new AdminError(
         'USAGE',
-        `--output: ${output} is there, and ${about.isSymbolicLink() ? 'a symbolic link' : 'no directory'}`,
+        `--output: ${output} exists, but is ${about.isSymbolicLink() ? 'a symbolic link' : 'not a directory'}`,
         next,
       )
     if ((await readdir(path)).length > 0) throw new AdminError('USAGE', `--output: ${output} is not empty`, next)

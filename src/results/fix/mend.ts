@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { grouped } from '../../core/format.ts'
 import { limits } from '../../knowledge/limits.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
 import { parseTree } from 'jsonc-parser'
@@ -68,8 +69,8 @@ export function mendedFile(bytes: Buffer, isResult: boolean, { move, newName }: 
   if (after === null || (after.length > limits.resultFileBytes && bytes.length <= limits.resultFileBytes)) {
     const why =
       after === null
-        ? 'it is nested too deep to be changed in place'
-        : `with the whole texts as attachments the file would be larger than ${limits.resultFileBytes} bytes`
+        ? 'the JSON in the file is nested too deeply to be changed'
+        : `the corrected file would be larger than the limit of ${grouped(limits.resultFileBytes)} bytes`
     return {
       ...unchanged,
       left: [
@@ -117,11 +118,11 @@ function longTexts(value: Record<string, unknown>, newName: () => string, left: 
 }
 
 function reasonToStay({ mayBeCut, isSecret }: LongText): string | null {
-  if (isSecret)
-    return 'it is hidden or a secret, so it is not kept in an attachment: shorten it in the code of the test'
+  if (isSecret) return 'the value is hidden or secret, so it was neither attached nor cut. Shorten it in the test code'
   return mayBeCut
     ? null
-    : 'it is kept whole in an attachment, but not cut, because it tells results apart or is part of a link: shorten it in the code of the test'
+    : 'the whole text is in an attachment, but the field was not cut, because it identifies results or is part of ' +
+        'a link. Shorten it in the test code'
 }
 
 /** Cuts a text as the service does, but never through a character of two code units. */

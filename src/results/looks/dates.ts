@@ -11,7 +11,9 @@ export interface DateTime {
 
 const monthNames = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec'
 const month = `(?:${monthNames})[a-z]{0,6}\\.?`
-const clock = String.raw`(?<hour>\d{1,2})[:.\-_h](?<minute>\d\d)(?:[:.\-_m](?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?`
+const clock =
+  String.raw`(?<hour>\d{1,2})[:.\-_h](?<minute>\d\d)` +
+  String.raw`(?:[:.\-_m](?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?`
 const half = String.raw`(?:\s?(?<half>[ap])\.?m\b\.?)?`
 const zone = String.raw`(?:\s?(?:Z|UTC|GMT|[A-Z]{3,5})?\s?(?<offset>[+-]\d\d:?(?:\d\d)?)?)`
 

@@ -7,10 +7,10 @@ export class LeadsOut extends Error {
 }
 
 /** The message about a link out of the directory. */
-export const leadsOut = 'is a symbolic link that leads out of the directory, and was not followed'
+export const leadsOut = 'the symbolic link points outside the directory, so it was not followed'
 
 /** The part of `node:fs` that opening a file needs. */
-export type OpenFiles = Pick<typeof nodeFiles, 'openSync' | 'fstatSync' | 'closeSync'>
+type OpenFiles = Pick<typeof nodeFiles, 'openSync' | 'fstatSync' | 'closeSync'>
 
 // a file that has become a pipe or a terminal since it was listed must not block us
 const flags = nodeFiles.constants.O_RDONLY | (nodeFiles.constants.O_NONBLOCK ?? 0) | (nodeFiles.constants.O_NOCTTY ?? 0)
@@ -80,4 +80,33 @@ function isBelow(root: Buffer, path: Buffer): boolean {
 function isDirectlyIn(root: string, path: string | Buffer): boolean {
   const length = typeof path === 'string' ? root.length : Buffer.byteLength(root)
   return path.lastIndexOf('/') < (root.endsWith('/') ? length : length + 1)
+}
+
+/** The purpose of a file in the root of a results directory (FIELD-NOTES.md 6). */
+type EntryKind =
+  | 'result'
+  /** names attachments as results do */
+  | 'container'
+  /** is expected there: no other file has to name it */
+  | 'known'
+  | 'attachment'
+
+const known: ReadonlySet<string> = new Set([
+  'executor.json',
+  'categories.json',
+  'environment.properties',
+  'environment.xml',
+])
+
+export function entryKind(name: string): EntryKind {
+  if (name.endsWith('.json')) {
+    if (name.endsWith('-result.json')) return 'result'
+    if (name.endsWith('-container.json') || name.endsWith('-globals.json')) return 'container'
+  }
+  return name.startsWith('.') || known.has(name) ? 'known' : 'attachment'
+}
+
+/** True for directories that are not searched for attachments: those copied in for trends, and hidden ones. */
+export function isPassedOver(folder: string): boolean {
+  return folder === 'history' || folder.startsWith('.')
 }

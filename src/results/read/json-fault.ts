@@ -1,7 +1,7 @@
 import { createScanner } from 'jsonc-parser'
-import { grouped } from '../../core/grouped.ts'
+import { grouped } from '../../core/format.ts'
 import type { Found } from '../problem.ts'
-import { partedWithoutSecrets } from '../../core/redaction/parted.ts'
+import { partedWithoutSecrets } from '../../core/redaction/given.ts'
 
 /** Kinds of tokens, and errors within one, of jsonc-parser's scanner. A build of single files cannot use its enums. */
 const token = {
@@ -99,7 +99,7 @@ function behindValue(open: readonly ('}' | ']')[]): Wanted {
 
 function withinToken(text: string, kind: number, error: number, at: number, length: number): JsonFault | null {
   if (kind === token.lineComment || kind === token.blockComment)
-    return { at, why: 'there is a comment, which JSON does not allow', isEnd: false }
+    return { at, why: 'JSON does not allow comments', isEnd: false }
   switch (error) {
     case within.endOfString:
       if (at + length >= text.length)
@@ -113,7 +113,7 @@ function withinToken(text: string, kind: number, error: number, at: number, leng
     case within.escape:
       return {
         at,
-        why: 'a string contains a backslash before a character that JSON does not allow there',
+        why: 'a string contains an invalid escape sequence (after a backslash)',
         isEnd: false,
       }
     case within.character: {
@@ -156,9 +156,9 @@ function shown(text: string, at: number, length: number): string {
 
 /** Returns the `bad-json` finding for a text that did not parse. `before`: number of bytes removed before it. */
 export function badJson(text: string, before: number, message: string): Found {
-  if (text.trim() === '') return { message: text === '' ? 'the file is empty' : 'the file holds only blanks' }
+  if (text.trim() === '') return { message: text === '' ? 'the file is empty' : 'the file contains only whitespace' }
   const fault = jsonFault(text)
-  if (fault === null) return { message: `this is not valid JSON: ${message}` }
+  if (fault === null) return { message: `the file is not valid JSON: ${message}` }
   const ahead = text.slice(0, fault.at)
   const line = ahead.split('\n').length
   const column = fault.at - ahead.lastIndexOf('\n')
@@ -166,8 +166,10 @@ export function badJson(text: string, before: number, message: string): Found {
   const bytes = Buffer.byteLength(text) + before
   if (fault.isEnd)
     return {
-      message: `${fault.why}, after ${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}: its writer was stopped, or had not finished`,
+      message:
+        `${fault.why}, after ${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}. The program that writes this ` +
+        'file was stopped, or is still writing',
       place,
     }
-  return { message: `this is not valid JSON: ${fault.why}`, place }
+  return { message: `the file is not valid JSON: ${fault.why}`, place }
 }

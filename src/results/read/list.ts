@@ -1,15 +1,13 @@
-import { opendirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
+import { opendirSync } from 'node:fs'
 import { setImmediate as immediately } from 'node:timers/promises'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
-import type { Hash } from '../index/hash.ts'
-import { numbers } from '../index/numbers.ts'
-import { entryKind, isPassedOver } from './entry-kind.ts'
-import { fileNameOf, pathOf, shownName } from './file-name.ts'
-import { kindOf, leadsOut } from './inside.ts'
-import { nameBlocks } from './name-blocks.ts'
-import type { NameBlock } from './name-blocks.ts'
 import { asPath, command } from '../../core/shell-command.ts'
+import type { Hash } from '../index/numbers.ts'
+import { numbers } from '../index/numbers.ts'
+import { entryKind, isPassedOver, kindOf, leadsOut } from './inside.ts'
+import type { NameBlock } from './name-blocks.ts'
+import { fileNameOf, nameBlocks, pathOf, shownName } from './name-blocks.ts'
 
 /** Contents of the root of a results directory. */
 export interface Listing {
@@ -35,12 +33,12 @@ export interface Listing {
 }
 
 /** An entry that is not opened, by its path below the directory. */
-export interface Unopened {
+interface Unopened {
   file: string
   message: string
 }
 
-const notAFile = 'is neither a file nor a directory, and was not opened'
+const notAFile = 'the entry is not a file or directory, so it was not opened'
 
 /** Number of entries read from the system at once, and handled before other work gets its turn. */
 const [atOnce, beforeTurn] = [1024, 8192]
@@ -188,11 +186,101 @@ function stateBy(error: unknown): 'missing' | 'not-a-directory' | null {
 
 function notListed(directory: string, error: unknown): AdminError {
   const isRight = ['EACCES', 'EPERM'].includes(codeOf(error) ?? '')
-  const what = isRight ? 'may not be listed by this user' : `cannot be listed: ${messageOf(error)}`
   return new AdminError(
     isRight ? 'FORBIDDEN' : 'UNREACHABLE',
-    `the directory ${directory} ${what}`,
+    isRight
+      ? `this user has no permission to list the directory ${directory}`
+      : `the directory ${directory} cannot be listed: ${messageOf(error)}`,
     [command`ls -ld ${asPath(directory)}`],
     { cause: error },
   )
+}
+
+/** Contents of subdirectories, in which an agent looks for nothing. */
+export interface Nested {
+  /** paths below the directory */
+  files: readonly NameBlock[]
+  fileCount: number
+  /** hash of each file's name without its path */
+  baseHashes: Float64Array
+  /** directories that hold results of their own */
+  withResults: readonly { path: string; results: number }[]
+  /** links out of the directory; `outsideCount` is their total number, even if not all are kept */
+  outside: readonly Unopened[]
+  outsideCount: number
+  /** true if a part was not searched, because of a limit or because it is unreadable */
+  isCut: boolean
+}
+
+/** Maximum depth, directories and files that are searched; whatever has more is a project's root, or a disk. */
+const [mostDepth, mostFolders, mostFiles] = [16, 10_000, 200_000]
+/** Maximum links out of the directory that are kept. */
+const mostOutside = 1000
+
+/**
+ * Searches the subdirectories of these names, except those in `except`, which are paths below the directory. Follows
+ * no links. Throws the signal's reason.
+ */
+export async function listNested(
+  directory: string,
+  folders: readonly string[],
+  except: ReadonlySet<string>,
+  hash: Hash,
+  signal?: AbortSignal,
+): Promise<Nested> {
+  const [files, baseHashes] = [nameBlocks(), numbers()]
+  const withResults: { path: string; results: number }[] = []
+  const outside: Unopened[] = []
+  const open = folders.filter((it) => !isPassedOver(it)).reverse()
+  let [seen, outsideCount, isCut] = [0, 0, false]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (except.has(path)) continue
+    if (seen >= mostFolders || files.length >= mostFiles) {
+      isCut = true
+      break
+    }
+    seen += 1
+    const isDeep = path.split('/').length >= mostDepth
+    let results = 0
+    const inside: string[] = []
+    try {
+      const entries = opendirSync(`${directory}/${path}`, { bufferSize: 256 })
+      try {
+        for (let entry = entries.readSync(); entry !== null && files.length < mostFiles; entry = entries.readSync()) {
+          const { name } = entry
+          if (entry.isDirectory()) {
+            isCut ||= isDeep
+            if (!isDeep && !isPassedOver(name)) inside.push(`${path}/${name}`)
+          } else if (entry.isFile()) {
+            const kind = entryKind(name)
+            if (kind === 'result') results += 1
+            if (kind !== 'attachment') continue
+            files.add(`${path}/${name}`)
+            baseHashes.add(hash(name))
+          } else if (entry.isSymbolicLink() && kindOf(directory, `${directory}/${path}/${name}`) === 'outside') {
+            outsideCount += 1
+            if (outside.length < mostOutside) outside.push({ file: `${path}/${name}`, message: leadsOut })
+          }
+        }
+      } finally {
+        entries.closeSync()
+      }
+    } catch {
+      // it is gone, or this user may not read it, nor could an agent
+      isCut = true
+    }
+    if (results > 0) withResults.push({ path, results })
+    open.push(...inside.sort().reverse())
+    await immediately()
+    signal?.throwIfAborted()
+  }
+  return {
+    files: files.blocks(),
+    fileCount: files.length,
+    baseHashes: baseHashes.all(),
+    withResults,
+    outside,
+    outsideCount,
+    isCut,
+  }
 }

@@ -3,7 +3,7 @@ import * as nodeFiles from 'node:fs'
 import { codeOf, messageOf } from '../../core/error.ts'
 import type { Found } from '../problem.ts'
 import { leadsOut, openInside, realInside } from './inside.ts'
-import { characterAt } from './file-name.ts'
+import { characterAt } from './name-blocks.ts'
 
 /** The content of a file, or why there is none. */
 export type Read =
@@ -15,7 +15,7 @@ export type Read =
   | { kind: 'unread'; why: string }
 
 /** The part of `node:fs` that reading a file needs. */
-export type Files = Pick<typeof nodeFiles, 'openSync' | 'readSync' | 'fstatSync' | 'closeSync'>
+type Files = Pick<typeof nodeFiles, 'openSync' | 'readSync' | 'fstatSync' | 'closeSync'>
 
 /** Maximum bytes of a result (SPEC.md 8). */
 export const mostBytes = 2_000_000
@@ -67,11 +67,11 @@ async function readClosely(root: string, path: string | Buffer, files: Files): P
     const descriptor = openInside(root, path, files)
     try {
       const found = files.fstatSync(descriptor)
-      if (!found.isFile()) return { kind: 'unread', why: 'is no longer a file' }
+      if (!found.isFile()) return { kind: 'unread', why: 'the entry is no longer a file' }
       if (found.size > readableBytes) return { kind: 'huge', bytes: found.size }
       bytes = readAll(descriptor, found.size, files)
       if (bytes.length !== found.size || files.fstatSync(descriptor).size !== found.size)
-        return { kind: 'unread', why: 'was written to while it was read' }
+        return { kind: 'unread', why: 'the file changed while it was read' }
     } finally {
       files.closeSync(descriptor)
     }
@@ -135,19 +135,19 @@ function whyNot(error: unknown): string {
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'has disappeared since the directory was listed, or is a link that leads nowhere'
+      return 'the file disappeared after the directory was listed, or is a broken link'
     case 'EACCES':
     case 'EPERM':
-      return 'may not be read by this user'
+      return 'this user has no permission to read the file'
     case 'ELOOP':
-      return 'is a symbolic link that leads back to itself'
+      return 'the symbolic link leads back to itself'
     case 'EOUTSIDE':
       return leadsOut
     case 'ENXIO':
     case 'EAGAIN':
-      return 'is no longer a file'
+      return 'the entry is no longer a file'
     default:
-      return `cannot be read: ${messageOf(error)}`
+      return `the file cannot be read: ${messageOf(error)}`
   }
 }
 
@@ -185,4 +185,18 @@ function wholeBefore(bytes: Buffer, place: number): number {
   let at = place
   while (at > place - 4 && (bytes[at]! & 0xc0) === 0x80) at -= 1
   return at
+}
+
+/** The `source` of an attachment in raw text, up to 4,096 characters long. */
+const inText = /"source"\s{0,100}:\s{0,100}"((?:[^"\\]|\\.){0,4096})"/g
+
+/** Finds the sources of attachments in a text that cannot be read as a result. */
+export function rawSources(text: string): string[] {
+  return Array.from(text.matchAll(inText), ([, written]) => {
+    try {
+      return JSON.parse(`"${written!}"`) as string
+    } catch {
+      return written!
+    }
+  })
 }

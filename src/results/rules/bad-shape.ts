@@ -58,8 +58,8 @@ const objects = {
 /** Returns what keeps a value from being a result. Null counts as absent, and unknown fields may hold anything. */
 export function shapeFaults(value: unknown): readonly Found[] {
   if (isResult(value)) return none
-  if (!isObject(value)) return [{ message: `the file holds ${told(value)}, but a result is an object` }]
-  if (Object.keys(value).length === 0) return [{ message: 'the file holds an object without fields' }]
+  if (!isObject(value)) return [{ message: `the file contains ${told(value)}, but a result must be an object` }]
+  if (Object.keys(value).length === 0) return [{ message: 'the file contains an object without fields' }]
   return faultsOf(value)
 }
 
@@ -73,7 +73,7 @@ function faultsOf(value: Readonly<Record<string, unknown>>): Found[] {
   const found: Found[] = []
   const pending: Open[] = [{ object: value, fields: result, place: '' }]
   const add = (place: string, it: unknown, wanted: string): void => {
-    if (found.length < most) found.push({ message: `${place} is ${told(it)}, but must be ${wanted}`, place })
+    if (found.length < most) found.push({ message: `\`${place}\` is ${told(it)}, but must be ${wanted}`, place })
   }
   for (let open = pending.pop(); open !== undefined && found.length < most; open = pending.pop()) {
     const { object, place } = open

@@ -10,21 +10,27 @@ export interface EmptyListing {
 }
 
 export function emptyResults({ kind, entries, childrenWithResults }: EmptyListing): Found {
-  if (kind === 'missing') return { message: 'there is no such directory' }
-  if (kind === 'not-a-directory') return { message: 'this is not a directory' }
+  if (kind === 'missing') return { message: 'the directory does not exist' }
+  if (kind === 'not-a-directory') return { message: 'the path is not a directory' }
   const [child] = childrenWithResults
   if (child) {
     const told = childrenWithResults.map(({ path, results }) => `${quoted(path, 120)} (${counted(results, 'result')})`)
     return {
-      message: `the directory holds no *-result.json in its root, but there are results in ${listed(told, 3)}`,
-      remedy: `Pass that directory instead, here and in the settings of the plugin or uploader: only files in the root are results.`,
+      message:
+        `the root of the directory contains no \`*-result.json\`, but ` +
+        `${childrenWithResults.length === 1 ? 'a subdirectory contains' : 'subdirectories contain'} ` +
+        `results: ${listed(told, 3)}`,
+      remedy:
+        `Use ${childrenWithResults.length === 1 ? 'this subdirectory' : 'one of these subdirectories'}, both ` +
+        'for this command and in the settings of the plugin or uploader. Only files in the root of the directory ' +
+        'count as results.',
     }
   }
   if (entries.length === 0) return { message: 'the directory is empty' }
   // a link that leads out, or a pipe, may have the name of a result
-  const which = entries.some((name) => name.endsWith('-result.json')) ? ' that was read' : ''
+  const which = entries.some((name) => name.endsWith('-result.json')) ? ' that could be read' : ''
   return {
-    message: `the directory holds no *-result.json${which}; it contains ${listed(
+    message: `the directory contains no \`*-result.json\`${which}. Contents: ${listed(
       entries.map((name) => quoted(name)),
       3,
     )}`,

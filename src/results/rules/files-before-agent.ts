@@ -21,7 +21,7 @@ export async function filesBeforeAgent(log: LogPart, signal?: AbortSignal): Prom
   const { causes } = scan.end()
   const counts = causes.find(({ id }) => id === 'agent-counts')
   const unprocessed = (counts?.agents ?? []).filter(isFilesBeforeAgent).map(({ indexed, errors }) => ({
-    message: `the agent's log counts ${counted(indexed, 'file')} indexed, none processed, and ${counted(errors!, 'error')}`,
+    message: `the agent's log shows ${counted(indexed, 'file')} indexed, 0 processed and ${counted(errors!, 'error')}`,
     ...(counts?.agents.length === 1 && { place: `line ${counts.firstLine}` }),
   }))
   const none = causes.find(({ id }) => id === 'agent-nothing-indexed')
@@ -32,7 +32,7 @@ export async function filesBeforeAgent(log: LogPart, signal?: AbortSignal): Prom
     found: [
       ...unprocessed,
       ...unindexed.map((files) => ({
-        message: `the agent's log counts ${counted(files, 'file')} found, and none indexed`,
+        message: `the agent's log shows ${counted(files, 'file')} found and 0 indexed`,
         ...(none!.count === 1 && { place: `line ${none!.firstLine}` }),
       })),
     ],

@@ -16,9 +16,9 @@ export const inventedIdentifier: FileRule = {
 
 function inventedOne({ at, name, value }: IdentifierLabel): Found {
   const why = value.trim() === '' ? 'is empty' : `is ${quoted(value)}`
-  const spaces = value !== value.trim() && value.trim() !== '' ? ', with blanks around it' : ''
+  const spaces = value !== value.trim() && value.trim() !== '' ? ', with whitespace around it' : ''
   return {
-    message: `the label ${name} ${why}${spaces}, but the service assigns only positive whole numbers`,
+    message: `the label ${name} ${why}${spaces}, but IDs that the service assigns are positive whole numbers`,
     place: `labels[${at}].value`,
   }
 }
@@ -29,7 +29,7 @@ function differing(labels: readonly IdentifierLabel[]): readonly Found[] {
   const told = labels.map(({ name, value }) => `${name} ${value}`)
   return [
     {
-      message: `there are ${ids.length} different identifiers: ${listed(told, 5)}`,
+      message: `the result has ${ids.length} different identifiers: ${listed(told, 5)}`,
       place: `labels[${labels.at(-1)!.at}].value`,
     },
   ]

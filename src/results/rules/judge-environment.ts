@@ -20,9 +20,9 @@ export function judgeEnvironment(
 function judgeEntry(name: string, value: string, before: string | undefined): Found | null {
   const isSecret = isSecretName(name)
   if (before !== undefined && before !== value) {
-    const values = isSecret ? '' : `: it was ${quoted(before)}, and is ${quoted(value)}`
+    const values = isSecret ? '' : `: ${quoted(before)} before, ${quoted(value)} now`
     return {
-      message: `the environment entry ${quoted(name, 80)} has a different value than in the previous run${values}`,
+      message: `the environment entry ${quoted(name, 80)} differs from the previous run${values}`,
       place: name,
       remedy,
     }
@@ -31,11 +31,14 @@ function judgeEntry(name: string, value: string, before: string | undefined): Fo
   // a value that two runs had in common does not change, whatever it looks like
   if (look === null || before !== undefined) return null
   return {
-    message: `the environment entry ${quoted(name, 80)} holds ${look.what}${isSecret || look.isSecret ? '' : `: ${quoted(value)}`}`,
+    message:
+      `the environment entry ${quoted(name, 80)} contains ` +
+      `${look.what}${isSecret || look.isSecret ? '' : `: ${quoted(value)}`}`,
     place: name,
     remedy,
   }
 }
 
 const remedy =
-  'Remove values that change from the environment file (`environment.properties`). Put them into an attachment if they are needed.'
+  'In the environment file (`environment.properties`), remove the values that differ between runs. If you need ' +
+  'them, put them into an attachment.'

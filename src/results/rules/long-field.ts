@@ -1,4 +1,4 @@
-import { grouped } from '../../core/grouped.ts'
+import { grouped } from '../../core/format.ts'
 import { limits } from '../../knowledge/limits.ts'
 import type { Found } from '../problem.ts'
 import type { ResultContent } from '../result-file.ts'
@@ -71,14 +71,18 @@ function foundOf({ place, text, of, isSecret }: Field): Found {
   const beginning = isSecret ? '' : `: ${quoted(text!, 40)}`
   const found = {
     place,
-    message: `${place}${of ? ` ${of}` : ''} has ${grouped(text!.length)} characters, ${most} are kept${beginning}`,
+    message:
+      `\`${place}\`${of ? ` ${of}` : ''} has ${grouped(text!.length)} characters, but the service keeps only ` +
+      `${most}${beginning}`,
   }
   return place === 'fullName' ? { ...found, ...ofFullName } : found
 }
 
 /** Effect and remedy for the full name: results are matched by a value derived from it (SPEC.md 2). */
 const ofFullName = {
-  effect: `The service matches results to test cases by the full name, and cuts it off after the ${most}th character. Tests that differ only there can become one.`,
+  effect:
+    `The service matches results to test cases by the first ${most} characters of the full name. Tests whose ` +
+    'full names differ only after that can become one test.',
   remedy: 'Shorten the names of the test, its class or its folders. Put the details into the description.',
 }
 

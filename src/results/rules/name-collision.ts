@@ -12,12 +12,14 @@ export const nameCollision: GroupRule = {
     const name = quoted(group[0]!.content.fullName!, 120)
     if (by === 'retries')
       return {
-        message: `${counted(group.length, 'result')} of ${collapse.tests} different tests have the full name ${name}, judging by the numbers of their retries`,
+        message:
+          `${counted(group.length, 'result')} share the full name ${name}, but their retry numbers show that they ` +
+          `belong to ${collapse.tests} different tests`,
         place: 'fullName',
       }
     if (by === 'passed')
       return {
-        message: `${counted(collapse.tests, 'result')} have the full name ${name}. ${saidOfPassed(collapse.tests)}`,
+        message: `${counted(collapse.tests, 'result')} share the full name ${name}. ${saidOfPassed(collapse.tests)}`,
         place: 'fullName',
       }
     const told = listed(
@@ -25,25 +27,27 @@ export const nameCollision: GroupRule = {
       3,
     )
     return {
-      message: `${counted(group.length, 'result')} of different tests have the full name ${name}; their ${words[by]} differ: ${told}`,
+      message:
+        `${counted(group.length, 'result')} of different tests share the full name ${name}; their ${words[by]} ` +
+        `differ: ${told}`,
       place: 'fullName',
     }
   },
 }
 
 function saidOfPassed(count: number): string {
-  return count === 2 ? 'Both passed, so neither is a retry of the other' : 'Each passed, so none is a retry of another'
+  return count === 2 ? 'Both passed, so they are not retries' : 'All passed, so they are not retries'
 }
 
 const words: Readonly<Record<Difference, string>> = {
   name: 'names',
-  testCaseId: 'test case ids (`testCaseId`)',
+  testCaseId: 'test case IDs (`testCaseId`)',
   titlePath: 'places (`titlePath`)',
   directory: 'directories',
-  package: 'labels `package`',
-  testClass: 'labels `testClass`',
-  testMethod: 'labels `testMethod`',
-  parentSuite: 'labels `parentSuite`',
-  suite: 'labels `suite`',
-  subSuite: 'labels `subSuite`',
+  package: '`package` labels',
+  testClass: '`testClass` labels',
+  testMethod: '`testMethod` labels',
+  parentSuite: '`parentSuite` labels',
+  suite: '`suite` labels',
+  subSuite: '`subSuite` labels',
 }

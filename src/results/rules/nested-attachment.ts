@@ -17,21 +17,23 @@ function isNested(source: string): boolean {
 }
 
 function nestedSource({ place, source }: { place: string; source: string }): Found {
-  return { message: `the attachment ${quoted(source, 120)} is named ${whereOf(source)}`, place }
+  return { message: `the attachment ${quoted(source, 120)} ${whereOf(source)}`, place }
 }
 
 function whereOf(source: string): string {
-  if (isAbsolute(source)) return 'by an absolute path'
-  if (/^[a-z][a-z\d+.-]+:\/\//i.test(source)) return 'by an address'
-  if (/(?:^|[\\/])\.\.(?:[\\/]|$)/.test(source)) return 'outside the results directory'
-  return /^(?:\.[\\/]+)+[^\\/]*$/.test(source) ? 'with a path' : 'in a child directory'
+  if (isAbsolute(source)) return 'is given as an absolute path'
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(source)) return 'is given as a URL, not as a file name'
+  if (/(?:^|[\\/])\.\.(?:[\\/]|$)/.test(source)) return 'refers to a file outside the results directory'
+  return /^(?:\.[\\/]+)+[^\\/]*$/.test(source)
+    ? 'is given as a path, not as a file name'
+    : 'refers to a file in a subdirectory'
 }
 
 function isAbsolute(path: string): boolean {
   return /^(?:[\\/]|[a-z]:[\\/]|file:)/i.test(path)
 }
 
-/** Returns the finding for a file below a child directory. `path` starts at the root. */
+/** Returns the finding for a file below a subdirectory. `path` starts at the root. */
 export function nestedFile(path: string): Found {
-  return { message: `the attachment ${quoted(path, 120)} lies in a child directory` }
+  return { message: `the attachment ${quoted(path, 120)} is in a subdirectory` }
 }

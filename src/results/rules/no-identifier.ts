@@ -9,7 +9,7 @@ export const noIdentifier: FileRule = {
     if (!isBlank(content.fullName) || identifierLabels(content).length > 0) return []
     return [
       {
-        message: `there is no identifier in the labels, and no full name${content.fullName ? ' (it is blank)' : ''}`,
+        message: `the result has no identifier label and ${content.fullName ? 'a blank' : 'no'} full name`,
       },
     ]
   },

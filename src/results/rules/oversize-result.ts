@@ -1,4 +1,4 @@
-import { grouped } from '../../core/grouped.ts'
+import { grouped } from '../../core/format.ts'
 import { limits } from '../../knowledge/limits.ts'
 import type { Found } from '../problem.ts'
 import type { ResultContent } from '../result-file.ts'
@@ -8,7 +8,7 @@ export function oversize(bytes: number, content: ResultContent | null): Found {
   const message = `the file has ${grouped(bytes)} bytes, but only ${grouped(limits.resultFileBytes)} are allowed`
   const largest = content === null ? null : largestPart(content)
   if (largest === null || largest.characters * 5 < bytes) return { message }
-  return { message: `${message}; most of them are in ${largest.place}`, place: largest.place }
+  return { message: `${message}; the largest part is \`${largest.place}\``, place: largest.place }
 }
 
 /** Returns the part with the most characters, of those that tests fill. */

@@ -9,19 +9,21 @@ export const parametersMissing: GroupRule = {
     const collapse = collapseOf(group)
     if (collapse?.kind !== 'runs') return null
     const excluded = group.some(({ content }) => content.parameters?.length)
-      ? 'all parameters are excluded'
-      : 'there are no parameters'
+      ? 'all their parameters are excluded'
+      : 'they have no parameters'
     const values = listed(
       collapse.values.map((value) => quoted(value, 80)),
       4,
     )
     const how = {
-      name: `their names show different data: ${values}`,
-      status: `their outcomes differ, but not like those of retries: ${values}`,
-      passed: 'each of them passed, so none is a retry',
+      name: `Their names show different data: ${values}`,
+      status: `Their outcomes differ (${values}), and they do not look like retries of one test`,
+      passed: 'All passed, so they are not retries',
     }[collapse.by]
     return {
-      message: `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told apart, because ${excluded}; ${how}`,
+      message:
+        `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told ` +
+        `apart, because ${excluded}. ${how}`,
       place: 'parameters',
     }
   },

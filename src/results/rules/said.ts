@@ -1,4 +1,4 @@
-import { grouped } from '../../core/grouped.ts'
+import { grouped } from '../../core/format.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import { isSecretName } from '../../core/redaction/table.ts'
 import type { ParameterContent } from '../result-file.ts'

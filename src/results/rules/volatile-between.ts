@@ -43,9 +43,9 @@ export function volatileBetween(
   currentValues: readonly string[],
   isHidden = false,
 ): Found {
-  const values = isHidden || isSecretName(name) ? '' : `: it was ${told(previousValues)}, and is ${told(currentValues)}`
+  const values = isHidden || isSecretName(name) ? '' : `: ${told(previousValues)} before, ${told(currentValues)} now`
   return {
-    message: `the parameter ${quoted(name, 80)} of ${quoted(fullName, 120)} has other values than in the previous run${values}`,
+    message: `the parameter ${quoted(name, 80)} of ${quoted(fullName, 120)} differs from the previous run${values}`,
   }
 }
 

@@ -36,7 +36,7 @@ function looks(
     const value = isSecretParameter(parameter) || look.isSecret ? '' : `: ${quoted(parameter.value)}`
     found ??= []
     found.push({
-      message: `the parameter ${quoted(name, 80)} holds ${look.what}${value}`,
+      message: `the parameter ${quoted(name, 80)} contains ${look.what}${value}`,
       place: `parameters[${at}].value`,
     })
   }

@@ -1,14 +1,12 @@
-import type { Hash } from '../index/hash.ts'
-import { placeIn, sortedSet } from '../index/sorted.ts'
-import { shownName } from '../read/file-name.ts'
+import type { Hash } from '../index/numbers.ts'
+import { placeIn, sortedSet } from '../index/numbers.ts'
+import { namesIn, shownName } from '../read/name-blocks.ts'
 import { kindOf } from '../read/inside.ts'
-import { namesIn } from '../read/name-blocks.ts'
 import type { NameBlock } from '../read/name-blocks.ts'
 import { attachmentsOf, missingAttachment, nestedFile, orphanAttachment } from '../rules/index.ts'
 import type { Findings } from './findings.ts'
-import type { Gathered } from './gathered.ts'
-import type { SecondReading } from './read-again.ts'
-import { testOf } from './test-of.ts'
+import type { Gathered, SecondReading } from './gathered.ts'
+import { testOf } from '../identity.ts'
 
 /**
  * Finds attachments that are named but missing, present but not named, or present outside the root. Unequal hashes mean
@@ -28,7 +26,7 @@ export async function judgeAttachments(
   judgeOrphans(of, findings)
 }
 
-/** Maps names of files in child directories to their paths, for files whose hash is in `missing`. */
+/** Maps names of files in subdirectories to their paths, for files whose hash is in `missing`. */
 function filesBelow({ nested }: Gathered, missing: Float64Array): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
   let index = 0
@@ -37,7 +35,7 @@ function filesBelow({ nested }: Gathered, missing: Float64Array): ReadonlyMap<st
   return paths
 }
 
-/** Reports attachments that are missing. Returns the names of those that lie in a child directory instead. */
+/** Reports attachments that are missing. Returns the names of those that lie in a subdirectory instead. */
 async function judgeMissing(
   of: Gathered,
   isThere: (source: number) => boolean,
@@ -126,7 +124,9 @@ function judgeOrphans({ listing, sources, bases, isPartly }: Gathered, findings:
     findings.undetermined({
       directory,
       file: '',
-      message: `${unsure} ${unsure === 1 ? 'file' : 'files'} that no result names may belong to results that could not be read`,
+      message:
+        `cannot tell whether ${unsure === 1 ? '1 file is' : `${unsure} files are`} needed: no result refers to ` +
+        `${unsure === 1 ? 'it' : 'them'}, but some results could not be read`,
     })
   }
 }

@@ -1,8 +1,15 @@
 import { resultRules, ruleIds } from '../../knowledge/result-rules.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
-import { mostOfRule } from '../report.ts'
-import type { LintOptions, LintReport, Undetermined } from '../report.ts'
-import type { Found, Problem, ProblemSeverity, TestOfResult } from '../problem.ts'
+import { mostOfRule } from '../problem.ts'
+import type {
+  Found,
+  LintOptions,
+  LintReport,
+  Problem,
+  ProblemSeverity,
+  TestOfResult,
+  Undetermined,
+} from '../problem.ts'
 
 /** Maximum undetermined files that are kept; the rest are only counted. */
 const mostUndetermined = 1000

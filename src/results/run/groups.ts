@@ -1,11 +1,10 @@
-import { identityOf } from '../identity.ts'
-import { repeated } from '../index/repeated.ts'
+import { identityOf, testOf } from '../identity.ts'
+import { repeated } from '../index/numbers.ts'
 import type { CollapsedResult, Found } from '../problem.ts'
 import type { ResultFile } from '../result-file.ts'
 import type { GroupRule } from '../rule.ts'
 import type { Findings } from './findings.ts'
-import type { SecondReading } from './read-again.ts'
-import { testOf } from './test-of.ts'
+import type { SecondReading } from './gathered.ts'
 
 /** Maximum results of a group that are shown, and that are read: there may be a million. */
 const [mostShown, mostRead] = [20, 10_000]

@@ -1,7 +1,7 @@
 import { setImmediate as immediately } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Chunk, Judged } from './chunk.ts'
-import type { Judging } from './in-turn.ts'
+import type { Judging } from './judge-chunk.ts'
 import { chunkJudge } from './judge-chunk.ts'
 
 /** A message to a thread; `Answered` is its answer (worker.ts). */
@@ -47,7 +47,7 @@ export async function judgeInThreads(
           if (inOrder.count() === chunks.length) resolve()
         })
         worker.once('error', reject)
-        worker.once('exit', () => reject(new Error('a thread that reads results ended without an answer')))
+        worker.once('exit', () => reject(new Error('a thread that reads results ended unexpectedly')))
         for (let count = 0; count < inHand; count += 1) ask(worker)
       }
       const here = async (): Promise<void> => {

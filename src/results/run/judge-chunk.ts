@@ -1,26 +1,23 @@
-import { ruleIds } from '../../knowledge/result-rules.ts'
+import { setImmediate as immediately } from 'node:timers/promises'
 import type { RuleId } from '../../knowledge/result-rules.ts'
-import { identityOf } from '../identity.ts'
-import { hash53 } from '../index/hash.ts'
-import type { Hash } from '../index/hash.ts'
-import { placeIn } from '../index/sorted.ts'
+import { ruleIds } from '../../knowledge/result-rules.ts'
+import { identityOf, testOf } from '../identity.ts'
+import type { Hash } from '../index/numbers.ts'
+import { hash53, placeIn } from '../index/numbers.ts'
 import type { Found, TestOfResult } from '../problem.ts'
-import { rawSources } from '../read/raw-sources.ts'
-import { mostBytes, readAtOnce, readingSpace, readJson, sizeOf } from '../read/read-file.ts'
+import { mostOfRule } from '../problem.ts'
+import type { FileName } from '../read/name-blocks.ts'
+import { namesIn, pathOf, shownName } from '../read/name-blocks.ts'
 import type { Read } from '../read/read-file.ts'
-import { pathOf, shownName } from '../read/file-name.ts'
-import type { FileName } from '../read/file-name.ts'
-import { namesIn } from '../read/name-blocks.ts'
+import { mostBytes, rawSources, readAtOnce, readingSpace, readJson, sizeOf } from '../read/read-file.ts'
 import type { ResultContent, ResultFile } from '../result-file.ts'
-import { mostOfRule } from '../report.ts'
 import type { FileRule } from '../rule.ts'
 import * as rules from '../rules/index.ts'
-import { nobody } from './chunk.ts'
 import type { Chunk, Judged, Wish } from './chunk.ts'
-import { testOf } from './test-of.ts'
+import { nobody } from './chunk.ts'
 
 /** Judges chunks, one after the other. */
-export type ChunkJudge = (chunk: Chunk) => Promise<Judged>
+type ChunkJudge = (chunk: Chunk) => Promise<Judged>
 
 /** Parts that tests replace. */
 export interface JudgeParts {
@@ -205,4 +202,26 @@ function judged(sheet: Sheet): Judged {
 
 function lastSlash(source: string): number {
   return Math.max(source.lastIndexOf('/'), source.lastIndexOf('\\'))
+}
+
+/** Settings and callbacks for judging chunks. */
+export interface Judging {
+  wish: Wish
+  /** receives the findings of each chunk, in the order of the chunks */
+  take: (index: number, judged: Judged) => void
+  signal: AbortSignal | undefined
+}
+
+/** Judges all chunks in this thread. */
+export async function judgeInTurn(
+  chunks: readonly Chunk[],
+  { wish, take, signal }: Judging,
+  parts: JudgeParts = {},
+): Promise<void> {
+  const judge = chunkJudge(wish, parts)
+  for (const [index, chunk] of chunks.entries()) {
+    signal?.throwIfAborted()
+    take(index, await judge(chunk))
+    await immediately()
+  }
 }

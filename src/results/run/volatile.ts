@@ -1,13 +1,12 @@
-import type { Hash } from '../index/hash.ts'
-import { placeIn, sortedSet } from '../index/sorted.ts'
+import type { Hash } from '../index/numbers.ts'
+import { placeIn, sortedSet } from '../index/numbers.ts'
 import type { Found } from '../problem.ts'
 import type { ResultFile } from '../result-file.ts'
-import { mostOfRule } from '../report.ts'
+import { mostOfRule } from '../problem.ts'
 import { isSecretParameter, parameterPairs, volatileBetween } from '../rules/index.ts'
 import type { Findings } from './findings.ts'
-import type { RunParameters } from './gathered.ts'
-import type { SecondReading } from './read-again.ts'
-import { testOf } from './test-of.ts'
+import type { RunParameters, SecondReading } from './gathered.ts'
+import { testOf } from '../identity.ts'
 
 /** Maximum results of each run that are read for the values to show. */
 const mostAsked = 3

@@ -1,7 +1,7 @@
 import { configurationFile, shownAs } from './find.ts'
 import type { ConfigurationRequest } from './find.ts'
 import { judgementOf } from '../../adapters/read-file.ts'
-import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
+import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/assert.ts'
 
 /**
  * Returns the notice that a command without need of a configuration ignores one that others could have written; null if
@@ -12,5 +12,8 @@ export async function ignoredConfiguration(request: ConfigurationRequest): Promi
   const file = await configurationFile(request)
   const judgement = file === null ? null : await judgementOf(file)
   if (file === null || judgement === null || isTrusted(judgement, await trustedByName(environment))) return null
-  return `Ignored: ${distrusted('the configuration', shownAs(file, workingDirectory), file, judgement, environment).message}`
+  return (
+    'Ignored: ' +
+    `${distrusted('the configuration', shownAs(file, workingDirectory), file, judgement, environment).message}`
+  )
 }

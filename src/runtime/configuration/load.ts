@@ -1,19 +1,69 @@
-import { dirname } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { dirname, join, parse } from 'node:path'
+import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
+import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/assert.ts'
 import { parseYaml } from '../../adapters/yaml/index.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { didYouMean } from '../../core/nearest.ts'
-import type { Environment } from '../paths.ts'
-import { configurationFile, fileName, ownFile, shownAs } from './find.ts'
-import type { ConfigurationRequest } from './find.ts'
-import { copyTemplate, nextAfterUnreadable, readTemplate } from './next-steps.ts'
-import { assertKeysCount } from './platform-keys.ts'
-import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
-import type { Settings } from './schema.ts'
-import { schema } from './schema.ts'
-import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
-import { validate } from './validate.ts'
+import { didYouMean, nearestNames } from '../../core/nearest.ts'
+import { packageFolder } from '../../core/package-folder.ts'
+import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 import { asPath, command, sentence } from '../../core/shell-command.ts'
-import type { Suggestion } from '../../core/shell-command.ts'
+import { typed } from '../../core/typed.ts'
+import type { Environment } from '../paths.ts'
+import type { ConfigurationRequest } from './find.ts'
+import { configurationFile, fileName, ownFile, shownAs } from './find.ts'
+import { assertKeysCount, schema } from './schema.ts'
+import type { Settings } from './schema.ts'
+import { validate } from './validate.ts'
+
+/** Returns how to read the commented template, which comes with this package. */
+function readTemplate(): ShellCommand {
+  return command`less ${templateFile()}   # shows the commented template: every key, with an example`
+}
+
+/** Returns how to begin a configuration at `to`. */
+function copyTemplate(to: string): ShellCommand {
+  return command`cp ${templateFile()} ${asPath(to)}   # copies a commented template. Fill in the copy`
+}
+
+/** Returns what to type if a named file cannot be read. `shown`: its path as errors name it. */
+async function nextAfterUnreadable(error: unknown, file: string, shown: string): Promise<Suggestion[]> {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return nextWithout(file, shown)
+  if (code === 'EISDIR') {
+    const inside = (await namesIn(file))?.filter((name) => name === fileName || name === 'config.yaml')
+    return inside?.length
+      ? inside.map((name) => config(join(shown, name)))
+      : [command`ls -l ${asPath(shown)}`, readTemplate()]
+  }
+  return code === 'EACCES' ? [command`ls -l ${asPath(shown)}`] : []
+}
+
+async function nextWithout(file: string, shown: string): Promise<Suggestion[]> {
+  const names = await namesIn(dirname(file))
+  if (names === null) return [command`ls -ld ${asPath(dirname(shown))}`, readTemplate()]
+  // compare names without extensions: what all have in common says nothing
+  const known = new Map(names.filter((name) => /\.ya?ml$/.test(name)).map((name) => [parse(name).name, name]))
+  const near = nearestNames(parse(file).name, known.keys()).map((stem) =>
+    config(join(dirname(shown), known.get(stem)!)),
+  )
+  return [...near, copyTemplate(shown)]
+}
+
+/** A suggestion that begins with a flag is completed to a command where it is shown. */
+function config(path: string): ShellCommand {
+  return typed(['--config', path])
+}
+
+/** Lists the names in a folder; null if it is missing or may not be read. */
+async function namesIn(folder: string): Promise<string[] | null> {
+  const names = await readdir(folder).catch(() => null)
+  return names && names.sort()
+}
+
+function templateFile(): string {
+  return join(packageFolder(), 'templates', fileName)
+}
 
 const maxBytes = 1_000_000
 
@@ -50,16 +100,16 @@ export function withoutConfiguration(
   return new AdminError(
     failure?.code ?? 'CONFIGURATION',
     failure
-      ? `${failure.message}; ${files}${others.length === 0 ? '' : `; and no deployment: ${others.join('; ')}`}`
+      ? `${failure.message}; ${files}${others.length === 0 ? '' : `; no deployment found either: ${others.join('; ')}`}`
       : looked.length === 0
         ? files
-        : `${files}; and no deployment: ${looked.join('; ')}`,
+        : `${files}; no deployment found either: ${looked.join('; ')}`,
     [
       ...next,
       'testops-admin init   # finds a deployment, asks for the rest, and writes a configuration',
       copyTemplate(fileName),
-      '--config FILE   # a configuration in another place',
-      'testops-admin lab up   # a practice deployment, then use -d lab',
+      '--config FILE   # reads the configuration from FILE',
+      'testops-admin lab up   # starts a practice deployment; then use -d lab',
     ],
   )
 }
@@ -91,7 +141,7 @@ export async function readConfiguration(file: string, around: Around): Promise<C
 
 async function readAndValidate(file: string, { environment, workingDirectory }: Around): Promise<Configuration> {
   const shown = shownAs(file, workingDirectory)
-  const document = parse(await readText(file, shown, environment), shown)
+  const document = parseConfiguration(await readText(file, shown, environment), shown)
   const at = (path: readonly (string | number)[]): string => {
     const depths = Array.from({ length: path.length + 1 }, (_, removed) => path.slice(0, path.length - removed))
     const position = depths.map((around) => document.positionOf(around)).find((found) => found !== null)
@@ -112,12 +162,12 @@ function checkNames(settings: Settings, at: (path: string[]) => string): void {
   const hint = didYouMean(current, names)
   throw new AdminError(
     'CONFIGURATION',
-    `\`current\` at ${at(['current'])} names \`${current}\`, which is not one of the deployments${hint ? `; ${hint}` : ''}`,
+    `\`current\` at ${at(['current'])} names \`${current}\`, which is not in \`deployments\`${hint ? `; ${hint}` : ''}`,
     names.map((name) => sentence`current: ${name}`),
   )
 }
 
-function parse(text: string, shown: string): ReturnType<typeof parseYaml> {
+function parseConfiguration(text: string, shown: string): ReturnType<typeof parseYaml> {
   const empty = text.split('\n').every((line) => /^\s*(#.*|---\s*)?$/.test(line))
   if (empty) throw new AdminError('CONFIGURATION', `${shown} is empty`)
   try {
@@ -135,7 +185,7 @@ function linesAround(shown: string, line: number | null): Suggestion[] {
   const lines =
     line === null
       ? []
-      : [command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${asPath(shown)}   # the lines around it`]
+      : [command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${asPath(shown)}   # shows the lines around the error`]
   return [...lines, readTemplate()]
 }
 
@@ -151,5 +201,5 @@ async function readText(file: string, shown: string, environment: Environment): 
     const message = `cannot read the configuration ${shown}: ${whyUnreadable(error)}`
     throw new AdminError('CONFIGURATION', message, await nextAfterUnreadable(error, file, shown), { cause: error })
   }
-  throw new AdminError('CONFIGURATION', `${shown} is too large: a configuration has at most ${maxBytes} bytes`)
+  throw new AdminError('CONFIGURATION', `${shown} is too large: a configuration may have at most ${maxBytes} bytes`)
 }

@@ -1,10 +1,14 @@
+import type { PlatformName } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
 import { isTimeZone } from '../../core/local-time.ts'
 import { defaultVendor } from '../../knowledge/settings.ts'
-import { parseHostPort } from '../endpoints/addresses.ts'
-import { parseBrokerAddress } from '../endpoints/broker-address.ts'
-import { parseDatabaseAddress } from '../endpoints/database-address.ts'
-import { parseHttpAddress } from '../endpoints/http-address.ts'
-import { parseSessionsAddress } from '../endpoints/sessions-address.ts'
+import {
+  parseBrokerAddress,
+  parseDatabaseAddress,
+  parseHostPort,
+  parseHttpAddress,
+  parseSessionsAddress,
+} from '../endpoints/addresses.ts'
 import type { Named, Value } from './nodes.ts'
 import { choice, command, file, list, oneOrMany, secret, section, text } from './nodes.ts'
 
@@ -30,7 +34,8 @@ const broker = section('the message broker', {
   ),
   managementUrl: text('address of the management plugin', 'http://mq.example.org:15672', valid(parseHttpAddress)),
   rabbitmqctl: command(
-    "how to run `rabbitmqctl` if the management API is disabled or unreachable; if left out, this machine and the broker's pod or container are searched",
+    'command for `rabbitmqctl`, if the management API is disabled or unreachable; by default found on this ' +
+      "machine, or in the broker's pod or container",
     '[sudo, -n, rabbitmqctl]',
   ),
   user,
@@ -46,12 +51,12 @@ const sessions = section(
       'redis://redis.example.org:6379/0',
       withoutPassword(parseSessionsAddress),
     ),
-    namespace: text('prefix of the session keys; if left out, it is detected', 'spring:session'),
+    namespace: text('prefix of the session keys; detected by default', 'spring:session'),
     user,
     password: secret('password of the store', '{env: REDIS_PASSWORD}'),
     ca,
     sentinel: section(
-      'instead of `url`: the sentinels of the store',
+      'instead of `url`: the Redis Sentinels of the session store',
       {
         master: text('name of the master', 'mymaster'),
         nodes: list('addresses of the sentinels', '["sentinel-1.example.org:26379"]', hostPort(26_379)),
@@ -65,7 +70,7 @@ const sessions = section(
 )
 
 const host = section(
-  'the service on this machine: a systemd unit, or commands of your own',
+  'the service on this machine, run by a systemd unit or by your own commands',
   {
     unit: text('systemd unit of the service', 'testops', (name) =>
       /^[\w@:.\\-]+$/.test(name) ? null : 'is not the name of a unit',
@@ -74,16 +79,16 @@ const host = section(
       'commands to run if there is no unit',
       {
         start: command('starts the service', '[/opt/testops/bin/service, start]'),
-        stop: command('stops it', '[/opt/testops/bin/service, stop]'),
+        stop: command('stops the service', '[/opt/testops/bin/service, stop]'),
         status: command(
-          'exits with 0 if it runs, 3 if not; may print what `systemctl show` prints',
+          'exits with 0 if the service is running, with 3 if not; may print the output of `systemctl show`',
           '[/opt/testops/bin/service, status]',
         ),
       },
       { required: ['start', 'stop', 'status'] },
     ),
     logs: section(
-      "the service's log; if left out, the unit's journal",
+      "the service's log; by default the unit's journal",
       {
         file: file('log file', '/var/log/testops/testops.log'),
         command: command('prints the log', '[docker, logs, testops]'),
@@ -112,35 +117,37 @@ const deployment = section(
         dnsName(/^[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?$/, 'digits, dots and dashes'),
       ),
       workload: text(
-        'Deployment or StatefulSet of the service, if its image has a private name',
+        'Deployment or StatefulSet of the service; needed if its image has been renamed',
         'testops-testops',
         dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes'),
       ),
       values: file('values file of the release', 'deploy/values.yaml'),
       chart: text('umbrella chart', './charts/umbrella'),
-      chartVersion: text('its version', '1.2.3'),
+      chartVersion: text('version of the umbrella chart', '1.2.3'),
       valuesPath: text("path of the service's values in the umbrella chart", 'testops'),
     }),
     compose: section('the service under Docker Compose', {
       project: text('name of the project', 'testops', composeName),
-      file: file('its file', '/opt/testops/docker-compose.yml'),
-      service: text("the service's name in it", 'testops', composeName),
+      file: file('compose file', '/opt/testops/docker-compose.yml'),
+      service: text("the service's name in the compose file", 'testops', composeName),
     }),
     build: text('build that should run (platform host)', '527u01'),
     image: text('image that should run (platform host)', 'registry.example.org/testops/testops:527u01'),
     cpuinfo: file("copy of /proc/cpuinfo from the service's machine", 'cpuinfo.txt'),
     timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
-      isTimeZone(name) ? null : 'is not a time zone such as Europe/Berlin',
+      isTimeZone(name) ? null : 'is not a time zone; an example is Europe/Berlin',
     ),
     vendor: section("names of the vendor's settings and loggers", {
       prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
-        /^[A-Z][A-Z0-9_]*$/.test(name) ? null : 'must be capitals',
+        /^[A-Z][A-Z0-9_]*$/.test(name)
+          ? null
+          : 'must be upper-case letters, digits and underscores, and begin with a letter',
       ),
       package: text('package of loggers', defaultVendor.package, (name) =>
         /^[\w.-]+$/.test(name) ? null : 'is not a package name',
       ),
     }),
-    database: oneOrMany("the service's database, or a list of its data sources, the main one first", '', database),
+    database: oneOrMany("the service's database, or a list of its databases, the main database first", '', database),
     broker,
     sessions,
     integrations: list(
@@ -149,8 +156,8 @@ const deployment = section(
       section(
         'an external system',
         {
-          name: text('a name for it', 'tracker'),
-          url: text('its address', 'https://tracker.example.org', valid(parseHttpAddress)),
+          name: text('name of the system', 'tracker'),
+          url: text('address of the system', 'https://tracker.example.org', valid(parseHttpAddress)),
           user: text('user of the integration', 'testops@example.org'),
           password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
         },
@@ -159,11 +166,11 @@ const deployment = section(
     ),
     accessLog: section(
       'access log of the proxy in front of the service',
-      { file: file('its file', '/var/log/nginx/access.log') },
+      { file: file('log file', '/var/log/nginx/access.log') },
       { required: ['file'] },
     ),
   },
-  { later: { checks: 'checks of your own' } },
+  { later: { checks: 'custom checks' } },
 )
 
 const deployments: Named<typeof deployment> = {
@@ -172,13 +179,16 @@ const deployments: Named<typeof deployment> = {
   example: 'prod',
   of: deployment,
   problem: (name) =>
-    /^[A-Za-z0-9][\w.-]{0,62}$/.test(name) ? null : 'must be letters, digits, dots, dashes or underscores',
+    /^[A-Za-z0-9][\w.-]{0,62}$/.test(name)
+      ? null
+      : 'must contain only letters, digits, dots, dashes and underscores (63 at most), and begin with a letter ' +
+        'or a digit',
 }
 
 /** Everything that a configuration may say: validation, the template and the table of keys are made from this value. */
 export const schema = section(
   'the configuration',
-  { current: text('deployment to use if none is named', 'prod'), deployments },
+  { current: text('deployment to use if neither `-d` nor TESTOPS_ADMIN_DEPLOYMENT names one', 'prod'), deployments },
   { required: ['deployments'] },
 )
 
@@ -203,7 +213,8 @@ function withoutPassword(read: (value: string) => { password: string | null }): 
     let password: string | null = null
     const problem = valid((address) => ({ password } = read(address)))(value)
     const remedy =
-      'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
+      'holds a password; remove it, and add a key to the same section: `password: {env: NAME}` or `password: ' +
+      '{file: PATH}`'
     return password === null ? problem : remedy
   }
 }
@@ -215,7 +226,10 @@ function dnsName(form: RegExp, others: string): (name: string) => string | null 
 
 /** Checks a name. Older versions of Compose accept capitals in a project's name, too. */
 function composeName(name: string): string | null {
-  return /^[A-Za-z0-9_][\w.-]*$/.test(name) ? null : 'must be letters, digits, dots, dashes and underscores'
+  return /^[A-Za-z0-9_][\w.-]*$/.test(name)
+    ? null
+    : 'must contain only letters, digits, dots, dashes and underscores, and begin with a letter, a digit or an ' +
+        'underscore'
 }
 
 function hostPort(defaultPort: number) {
@@ -224,4 +238,41 @@ function hostPort(defaultPort: number) {
     `redis.example.org:${defaultPort}`,
     valid((value) => parseHostPort(value, defaultPort)),
   )
+}
+
+const sections = ['host', 'compose', 'kubernetes'] as const
+
+/**
+ * Returns the possible platforms of a deployment by its configuration: the one it names, otherwise those with a
+ * section, otherwise this machine.
+ */
+export function possiblePlatforms(settings: DeploymentSettings): readonly [PlatformName, ...PlatformName[]] {
+  if (settings.platform) return [settings.platform]
+  const [first = 'host', ...others] = sections.filter((section) => settings[section] !== undefined)
+  return [first, ...others]
+}
+
+/** Keys that only some platforms use: the others find these values themselves. */
+const keysOf = { build: ['host', 'compose'], image: ['host'], cpuinfo: ['host', 'compose'] } as const satisfies Partial<
+  Record<keyof DeploymentSettings, readonly PlatformName[]>
+>
+
+/** Throws CONFIGURATION for a key that the deployment's platform would ignore. */
+export function assertKeysCount(
+  name: string,
+  settings: DeploymentSettings,
+  at: (path: readonly string[]) => string,
+): void {
+  const [platform, ...others] = possiblePlatforms(settings)
+  if (others.length > 0) return
+  for (const [key, platforms] of Object.entries(keysOf)) {
+    if (settings[key as keyof typeof keysOf] === undefined || (platforms as readonly PlatformName[]).includes(platform))
+      continue
+    throw new AdminError(
+      'CONFIGURATION',
+      `\`${key}\` at ${at(['deployments', name, key])} has no effect on platform ${platform}, only on ` +
+        `${platforms.join(' and ')}`,
+      ['leave the key out'],
+    )
+  }
 }

@@ -1,15 +1,16 @@
 import { endOf, runProgram } from '../../adapters/process.ts'
+import { readJudged, readUpTo, whyUnreadable } from '../../adapters/read-file.ts'
+import { sharedAnswers } from '../../core/answers.ts'
 import { AdminError, codeOf } from '../../core/error.ts'
+import { own } from '../../core/own.ts'
 import { Secret } from '../../core/secret.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
+import { asPath, command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
-import { readClusterSecret } from '../../platforms/index.ts'
 import type { KubernetesSettings } from '../../platforms/index.ts'
+import { readClusterSecret } from '../../platforms/index.ts'
 import type { Environment } from '../paths.ts'
 import type { FileReference, SecretReference } from './nodes.ts'
-import { readJudged, readUpTo, whyUnreadable } from '../../adapters/read-file.ts'
-import { asPath, command, nested } from '../../core/shell-command.ts'
-import type { Suggestion } from '../../core/shell-command.ts'
-import { own } from '../../core/own.ts'
 
 export interface SecretOptions {
   environment: Environment
@@ -31,13 +32,8 @@ const maxCertificateBytes = 1_000_000
 
 /** Returns a reader that reads each secret once: a pipe can be read only once, and a command may ask a person. */
 export function secretReader(options: SecretOptions): SecretReader {
-  const fetched = new Map<string, Promise<Secret>>()
-  return (reference) => {
-    const key = JSON.stringify(reference)
-    const secret = fetched.get(key) ?? fetch(reference, options)
-    fetched.set(key, secret)
-    return secret
-  }
+  const fetched = sharedAnswers({ keep: 'everything' })
+  return async (reference) => fetched.to(JSON.stringify(reference), async () => fetch(reference, options))
 }
 
 /** Returns the text of a PEM file that the configuration names. Throws CONFIGURATION with the line. */
@@ -49,7 +45,7 @@ export async function readCertificates({ path, at }: FileReference): Promise<str
   })
   const text = content?.toString() ?? ''
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw unusable('it holds no certificate in PEM form')
+  throw unusable('the file contains no certificate in PEM format')
 }
 
 /** Returns where the secret is kept, in the operator's words. */
@@ -73,7 +69,7 @@ async function fetch(reference: SecretReference, options: SecretOptions): Promis
       const value = own(options.environment, variable)
       const what = placeOf(reference)
       if (value === undefined) throw missing(at, `${what} is not set`, [setAnew(variable)])
-      return secretOf(value, at, { what, empty: 'is empty', holds: 'holds', next: setAnew(variable) })
+      return secretOf(value, at, { what, empty: 'is empty', holds: 'contains', next: setAnew(variable) })
     }
     case 'file':
       return fromFile(reference, options)
@@ -92,18 +88,18 @@ async function fromFile(reference: SecretReference & { form: 'file' }, options: 
     content = await inTime(
       async (over) => readUpTo(path, maxSecretBytes, over),
       options,
-      () => missing(at, `${what} gave nothing within ${options.timeoutMs / 1000} s`),
+      () => missing(at, `${what} returned nothing within ${options.timeoutMs / 1000} s`),
     )
   } catch (error) {
     if (error instanceof AdminError) throw error
     throw missing(at, `${what} cannot be read: ${whyUnreadable(error)}`, hintsOn(error, path), error)
   }
-  if (!content) throw unusable(at, `${what} holds more than ${maxSecretBytes} bytes`)
+  if (!content) throw unusable(at, `${what} contains more than ${maxSecretBytes} bytes`)
   return secretOf(content.toString(), at, {
     what,
     empty: 'is empty',
-    holds: 'holds',
-    next: command`wc ${asPath(path)}   # must be one line: the secret and nothing else`,
+    holds: 'contains',
+    next: command`wc ${asPath(path)}   # the file must contain one line: the secret and nothing else`,
   })
 }
 
@@ -126,8 +122,8 @@ async function fromCommand(reference: SecretReference & { form: 'command' }, opt
     const hints =
       error.code === 'TIMED_OUT'
         ? [
-            command`${nested(again)}   # see what it waits for: it cannot ask anything here`,
-            command`--timeout ${Math.min(3600, (timeoutMs / 1000) * 6)}   # give it more time`,
+            command`${nested(again)}   # shows what the command waits for`,
+            command`--timeout ${Math.min(3600, (timeoutMs / 1000) * 6)}   # gives the command more time`,
           ]
         : error.suggestions
     throw missing(at, error.message, hints, error)
@@ -139,7 +135,7 @@ async function fromCommand(reference: SecretReference & { form: 'command' }, opt
     what,
     empty: 'printed nothing',
     holds: 'printed',
-    next: command`${nested(again)} | wc   # must be one line: the secret and nothing else`,
+    next: command`${nested(again)} | wc   # the command must print one line: the secret and nothing else`,
   })
 }
 
@@ -154,7 +150,7 @@ async function fromCluster(
     return secretOf(secret.reveal(), at, {
       what,
       empty: 'is empty',
-      holds: 'holds',
+      holds: 'contains',
       next: typed(['kubectl', 'describe', 'secret', name.split('/').at(-2) ?? '']),
     })
   } catch (error) {
@@ -174,11 +170,8 @@ function secretOf(
   const { length } = content.split('\n')
   if (length > 1) {
     const isAround = !content.trim().includes('\n')
-    throw unusable(
-      at,
-      `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, but a secret is one line`,
-      [next],
-    )
+    const fault = isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`
+    throw unusable(at, `${what} ${fault}, but a secret must be one line`, [next])
   }
   if (/\p{Cc}/u.test(content.replaceAll('\t', ''))) throw unusable(at, `${what} ${holds} control characters`, [next])
   return new Secret(content)
@@ -218,9 +211,35 @@ function unusable(at: string, what: string, hints: readonly Suggestion[] = []): 
 
 /** Returns a command that sets the variable without leaving the secret in the shell's history. */
 function setAnew(variable: string): Suggestion {
-  return command`read -rs ${variable} && export ${variable}   # then paste it: one line`
+  return command`read -rs ${variable} && export ${variable}   # then paste the secret as a single line`
 }
 
 function hintsOn(error: unknown, path: string): readonly Suggestion[] {
   return codeOf(error) === 'EACCES' ? [command`ls -l ${asPath(path)}`] : []
+}
+
+/**
+ * Throws SECRET_MISSING for a secret that cannot be an API token, which is a plain word. The error names its place,
+ * never its value.
+ */
+export function requireApiToken(secret: Secret, reference: SecretReference): void {
+  const why = whyNone(secret.reveal())
+  if (why === null) return
+  throw new AdminError('SECRET_MISSING', `the secret at ${reference.at} cannot be used: ${placeOf(reference)} ${why}`, [
+    'copy the API token again, or create a new one in the user menu of the web interface',
+  ])
+}
+
+/** Returns a token's most likely fault; null if none. Blanks at either end would count as part of it (SPEC.md 5). */
+function whyNone(token: string): string | null {
+  if (token.trim() === '') return 'contains only whitespace'
+  if (/^\s/.test(token))
+    return `begins ${/\s$/.test(token) ? 'and ends ' : ''}with whitespace, which an API token never does`
+  if (/\s$/.test(token)) return 'ends with whitespace, which an API token never does'
+  if (/^(authorization:\s*)?(bearer|api-token)\s/i.test(token))
+    return 'begins with a word from an HTTP header: enter only the token itself'
+  if (!/^[\x21-\x7e]+$/.test(token))
+    return 'contains whitespace or a non-ASCII character, which an API token never contains'
+  if (/^(["'`]).*\1$/.test(token)) return 'is in quotes, and the quotes would count as part of the token'
+  return null
 }

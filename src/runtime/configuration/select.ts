@@ -45,7 +45,7 @@ export function selectDeployment(configuration: Configuration, name?: string): S
   if (chosen === undefined) {
     throw new AdminError(
       'CONFIGURATION',
-      `${configuration.file} has several deployments and no \`current\``,
+      `${configuration.file} has several deployments, but no \`current\` entry to select one`,
       names.map((known) => command`-d ${known}`),
     )
   }
@@ -92,18 +92,18 @@ export async function selectDiscovered(discovery: Discovery, request: Deployment
   const names = found.map((it) => it.name)
   const all = [
     ...found.map(({ name: known, what }) => `\`${known}\`, the ${what}`),
-    ...unseen.map((reason) => `not looked at: ${reason}`),
+    ...unseen.map((reason) => `not searched: ${reason}`),
   ].join('; ')
   if (name === undefined) {
     throw new AdminError(
       'CONFIGURATION',
-      `no configuration found, but several deployments: ${all}`,
+      `found several deployments, but no configuration to select one. Found: ${all}`,
       names.map((known) => command`-d ${known}`),
     )
   }
   throw new AdminError(
     'USAGE',
-    `no deployment \`${name}\`, and no configuration; found: ${all}`,
+    `found no deployment \`${name}\` and no configuration. Found: ${all}`,
     closestOrAll(name, names).map((it) => command`-d ${it}`),
   )
 }
@@ -119,9 +119,11 @@ async function labConfiguration(
 ): Promise<Configuration> {
   const file = labConfigurationFile(environment)
   if (await exists(file)) return readConfiguration(file, { environment, workingDirectory })
-  throw new AdminError('CONFIGURATION', `no deployment \`${name}\`: the practice deployment is not up (no ${file})`, [
-    'testops-admin lab up',
-  ])
+  throw new AdminError(
+    'CONFIGURATION',
+    `no deployment \`${name}\`: the practice deployment is not running (${file} is missing)`,
+    ['testops-admin lab up'],
+  )
 }
 
 function unknownDeployment(name: string, names: readonly string[], file: string): AdminError {

@@ -5,12 +5,14 @@ import { secretForms } from './validate.ts'
 /** Keys of the template that are not commented out: the least that a deployment on this machine needs. */
 const active = new Set(['current', 'deployments', 'prod', 'platform', 'host', 'host.unit'])
 
-const head = `# Configuration of testops-admin. It is read from testops-admin.yaml in this folder or a parent folder, or from
-# $XDG_CONFIG_HOME/testops-admin/config.yaml. Keys that you leave out are taken from the service's own settings
-# (its environment file) if they can be read. Paths are relative to this file.
-# Never write a secret here. Write where it is kept:
-#   ${secretForms}
-`
+const head = [
+  '# Configuration of testops-admin. It is read from testops-admin.yaml in this folder or a parent folder, or from',
+  "# $XDG_CONFIG_HOME/testops-admin/config.yaml. If you leave out a key, its value comes from the service's settings",
+  '# (its environment file), if this user can read them. Paths are relative to this file.',
+  '# Never write a secret here. Instead, say where the secret is kept:',
+  `#   ${secretForms}`,
+  '',
+].join('\n')
 
 /** Returns a configuration with every key, commented out except the few that the simplest deployment needs. */
 export function configurationTemplate(): string {
@@ -32,7 +34,10 @@ export function configurationOf(name: string, draft: DraftSection): string {
     { text: `  ${scalar(name)}:`, about: '' },
     ...writtenLines(deployment, draft, '    '),
   ]
-  return `${head}# All other keys, with examples: the template that comes with the program.\n\n${lines.map(aligned).join('\n')}\n`
+  return (
+    `${head}# For all other keys, with examples, see the template that comes with ` +
+    `testops-admin.\n\n${lines.map(aligned).join('\n')}\n`
+  )
 }
 
 /** Returns lines in the order of the schema; unknown keys come last, for validation to report. */

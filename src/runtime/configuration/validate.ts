@@ -1,14 +1,21 @@
 import { isAbsolute, resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
 import { didYouMean, suggestNearest } from '../../core/nearest.ts'
-import { commandOf } from './command.ts'
-import type { FileReference, Node, Position, SecretReference, Section, Value } from './nodes.ts'
-import { commaList, nested, sentence } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
+import { commaList, nested, sentence } from '../../core/shell-command.ts'
+import type { FileReference, Node, Position, SecretReference, Section, Value } from './nodes.ts'
+
+/**
+ * Returns a command that works from any folder. A relative path to the program is relative to the configuration, never
+ * to the working directory, where others may write; a plain name is looked up in PATH.
+ */
+export function commandOf([program = '', ...parameters]: readonly string[], folder: string): [string, ...string[]] {
+  return [program.includes('/') ? resolve(folder, program) : program, ...parameters]
+}
 
 type Path = readonly (string | number)[]
 
-export interface Place {
+interface Place {
   /** Returns the line of the value at this path, or of the nearest one around it */
   at(path: Path): Position
   /** Folder that relative paths start from */
@@ -120,7 +127,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
 
   function readSecret(value: unknown, path: Path): SecretReference {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw wrong(path, `is a secret and does not belong here; write where it is kept: ${secretForms}`)
+      throw wrong(path, `is a secret and does not belong here; instead, say where the secret is kept: ${secretForms}`)
     }
     const given = mapping(value, path)
     const names = Object.keys(given)
@@ -131,7 +138,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     if (form === 'env') return { at, form, variable: readText(given[form], inner, variableProblem) }
     if (form === 'file') return { at, form, path: fileAt(readText(given[form], inner), inner).path }
     if (form === 'kubernetesSecret') return { at, form, name: readText(given[form], inner, clusterSecretProblem) }
-    if (form !== 'command') throw wrong(inner, `is not a way to name a secret; use ${secretForms}`)
+    if (form !== 'command') throw wrong(inner, `is not a valid reference to a secret; use ${secretForms}`)
     return {
       at,
       form,
@@ -152,14 +159,18 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)) {
       return value as Record<string, unknown>
     }
-    throw wrong(path, `must be a section of keys, not ${kindOf(value)}`)
+    throw wrong(path, `must be a section with keys, not ${kindOf(value)}`)
   }
 
   function unknownKey(name: string, node: Section, path: Path): AdminError {
     const known = Object.keys(node.keys)
     const later = node.later && Object.hasOwn(node.later, name) ? node.later[name] : undefined
     if (later !== undefined)
-      return wrong([...path, name], `is not supported by this version: it has no ${later}`, 'leave the key out')
+      return wrong(
+        [...path, name],
+        `is not supported: this version of testops-admin has no ${later}`,
+        'leave the key out',
+      )
     const home = homeOf(name, root)
     const hint = home === null ? didYouMean(name, known) : `\`${name}\` belongs in ${home}`
     const message = `unknown key \`${name}\` at ${place.at([...path, name])}${hint ? `; ${hint}` : ''}`
@@ -223,6 +234,6 @@ function alternatives(words: readonly string[]): string {
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'empty'
   if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object') return value instanceof Date ? 'a date' : 'a section of keys'
+  if (typeof value === 'object') return value instanceof Date ? 'a date' : 'a section with keys'
   return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'a number' : 'true or false'
 }

@@ -1,4 +1,4 @@
-import type { HostPort } from '../../core/endpoint.ts'
+import type { HostPort, Tls } from '../../core/endpoint.ts'
 import { own } from '../../core/own.ts'
 
 /**
@@ -26,7 +26,7 @@ export function parseHostPorts(addresses: string, defaultPort: number): [HostPor
   return [first, ...others]
 }
 
-export interface Address {
+interface Address {
   scheme: string
   user: string | null
   password: string | null
@@ -59,7 +59,7 @@ export function parseAddress(address: string, defaultPorts: Readonly<Record<stri
 }
 
 /** Undoes percent encoding; returns text with invalid encoding unchanged. */
-export function decode(part: string): string {
+function decode(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -71,4 +71,126 @@ export function parsePort(value: string): number {
   const port = Number(value)
   if (!/^\s*\d+\s*$/.test(value) || port < 1 || port > 65_535) throw new Error('is not a port')
   return port
+}
+
+/** Checks an HTTP address, which may have a path, and returns it without a trailing slash. */
+export function parseHttpAddress(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (!url && /^https?:\/\/[^/]/i.test(address.trim())) throw new Error('has an invalid host or port')
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Error(`must begin with http:// or https://${likely(address)}`)
+  if (url.username || url.password) throw new Error('contains credentials; leave them out')
+  if (url.search || url.hash) throw new Error('has a query or a fragment; leave it out')
+  return url.href.replace(/(?<!\/)\/+$/, '')
+}
+
+/**
+ * Suggests what an address without a scheme may mean, such as `testops.example.org`, `//host`, `localhost:8080`,
+ * `https:/host`; otherwise empty.
+ */
+function likely(address: string): string {
+  const [, scheme = 'https', rest = ''] =
+    /^(?:(https?):)?\/{0,2}([^\s/@:]+(?::\d+)?(?:\/[^\s@?#]*)?)$/i.exec(address.trim()) ?? []
+  const meant = `${scheme.toLowerCase()}://${rest}`
+  return rest !== '' && URL.canParse(meant) ? `, most likely ${meant}` : ''
+}
+
+export interface BrokerAddress extends HostPort {
+  encrypted: boolean
+  /** Null if the address names none */
+  vhost: string | null
+  user: string | null
+  password: string | null
+}
+
+/** Reads `amqp://` and `amqps://` addresses; without a path, or with an empty one, they name no virtual host. */
+export function parseBrokerAddress(address: string): BrokerAddress {
+  const { scheme, user, password, hosts, path } = parseAddress(address, { amqp: 5672, amqps: 5671 })
+  const [host] = hosts
+  if (!host || hosts.length > 1) throw new Error('names several hosts; name one')
+  return { ...host, encrypted: scheme === 'amqps', vhost: path === '' ? null : decode(path), user, password }
+}
+
+/**
+ * Reads the first of Spring's addresses, each `amqp://user:password@host:port/vhost` or `host:port` (FIELD-NOTES.md
+ * 1.3).
+ */
+export function parseSpringBrokerAddresses(addresses: string, encrypted: boolean): BrokerAddress {
+  const first = addresses.split(',')[0]?.trim() ?? ''
+  if (/^amqps?:\/\//i.test(first)) {
+    const parsed = parseBrokerAddress(first)
+    return { ...parsed, encrypted: parsed.encrypted || encrypted }
+  }
+  return { ...parseHostPort(first, encrypted ? 5671 : 5672), encrypted, vhost: null, user: null, password: null }
+}
+
+interface SessionsAddress extends HostPort {
+  encrypted: boolean
+  database: number
+  user: string | null
+  password: string | null
+}
+
+/** Reads `redis://` and `rediss://` addresses. */
+export function parseSessionsAddress(address: string): SessionsAddress {
+  const { scheme, user, password, hosts, path } = parseAddress(address, { redis: 6379, rediss: 6379 })
+  const [host] = hosts
+  if (!host || hosts.length > 1) throw new Error('names several hosts; use sentinel or cluster')
+  if (!/^\d*\/?$/.test(path)) throw new Error('has a database index that is not a number')
+  return { ...host, encrypted: scheme === 'rediss', database: Number.parseInt(path || '0', 10), user, password }
+}
+
+export interface DatabaseAddress {
+  hosts: readonly HostPort[]
+  database: string
+  user: string | null
+  password: string | null
+  tlsMode: Tls['mode']
+  /** PEM file that the address itself names (`sslrootcert`) */
+  caFile: string | null
+  schema: string | null
+}
+
+const defaultPorts = { postgresql: 5432, postgres: 5432 }
+const local = [{ host: 'localhost', port: 5432 }] as const
+
+/** Reads `postgresql://…` and pgjdbc's `jdbc:postgresql:…`, with several hosts and parameters (FIELD-NOTES.md 1.3). */
+export function parseDatabaseAddress(address: string): DatabaseAddress {
+  const plain = address.trim().replace(/^jdbc:/i, '')
+  // pgjdbc's short forms: the server is on this machine
+  const short = /^postgres(?:ql)?:(?:\/\/\/|\/)?([^/?]+)(\?.*)?$/i.exec(plain)
+  const parsed = short
+    ? { user: null, password: null, hosts: local, path: short[1] ?? '', query: new URLSearchParams(short[2] ?? '') }
+    : parseAddress(plain, defaultPorts)
+  const { query } = parsed
+  const user = parsed.user ?? query.get('user')
+  const database = decode(parsed.path.replace(/\/$/, '')) || user
+  if (!database) throw new Error('names no database')
+  return {
+    hosts: parsed.hosts,
+    database,
+    user,
+    password: parsed.password ?? query.get('password'),
+    tlsMode: tlsMode(query),
+    caFile: query.get('sslrootcert'),
+    schema:
+      query
+        .get('currentSchema')
+        ?.split(',')[0]
+        ?.trim()
+        .replace(/^"(.*)"$/, '$1') || null,
+  }
+}
+
+/** Returns pgjdbc's mode: `prefer` by default, `ssl=true` alone is verify-full, NonValidatingFactory encrypts only. */
+function tlsMode(query: URLSearchParams): Tls['mode'] {
+  const mode = query.get('sslmode')?.toLowerCase() ?? impliedMode(query)
+  if (mode === 'disable' || mode === 'require') return mode
+  if (mode === 'prefer' || mode === 'allow') return 'prefer'
+  if (mode !== 'verify-ca' && mode !== 'verify-full') throw new Error('has an unknown sslmode')
+  return query.get('sslfactory')?.endsWith('NonValidatingFactory') ? 'require' : 'verify'
+}
+
+function impliedMode(query: URLSearchParams): string {
+  return query.has('ssl') && query.get('ssl') !== 'false' ? 'verify-full' : 'prefer'
 }

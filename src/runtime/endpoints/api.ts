@@ -10,7 +10,7 @@ import {
   parseSetting,
   reachOf,
 } from './context.ts'
-import { parseHttpAddress } from './http-address.ts'
+import { parseHttpAddress } from './addresses.ts'
 
 /**
  * Returns the service's API as configured, otherwise as its own settings name it. Throws NOT_CONFIGURED,

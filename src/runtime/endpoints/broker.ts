@@ -2,8 +2,8 @@ import { AdminError } from '../../core/error.ts'
 import type { BrokerEndpoint } from '../../core/endpoint.ts'
 import { Secret } from '../../core/secret.ts'
 import { defaultBrokerUser, parseBoolean, springSettings, sqsProfile } from '../../knowledge/settings.ts'
-import type { BrokerAddress } from './broker-address.ts'
-import { parseBrokerAddress, parseSpringBrokerAddresses } from './broker-address.ts'
+import type { BrokerAddress } from './addresses.ts'
+import { parseBrokerAddress, parsePort, parseSpringBrokerAddresses } from './addresses.ts'
 import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
 import {
   addressUnknown,
@@ -16,7 +16,6 @@ import {
   secretOf,
   settingOf,
 } from './context.ts'
-import { parsePort } from './addresses.ts'
 
 /**
  * Returns the broker of the configuration, otherwise of the service's own settings. Throws NOT_CONFIGURED,

@@ -1,7 +1,9 @@
-import { AdminError, messageOf } from '../../core/error.ts'
-import { isLoopback } from '../../core/host.ts'
+import { once } from '../../core/answers.ts'
+import type { Controls } from '../../core/controls.ts'
+import { PartialSettings } from '../../core/deployment.ts'
 import type { Reach } from '../../core/endpoint.ts'
-import { PartialSettings } from '../../core/partial-settings.ts'
+import { isLoopback } from '../../core/host.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import type { FileReference, SecretReference } from '../configuration/nodes.ts'
 import type { DeploymentSettings } from '../configuration/schema.ts'
@@ -117,7 +119,7 @@ export function addressUnknown(
   key: string,
   why: AdminError | null,
 ): AdminError {
-  if (why === null) return notConfigured(what, context, key, "the service's settings name none")
+  if (why === null) return notConfigured(what, context, key, "the service's settings do not contain this address")
   if (why.code === 'NOT_CONFIGURED') return notConfigured(what, context, key, why.message)
   // unreadable settings are one finding, not one for each part whose address they would name
   const { code, message, suggestions, cause } = why
@@ -176,4 +178,81 @@ export async function credentialsOf(
   const password = (await optionalSecret(configured.password, secrets)) ?? (user === own.user ? own.password : null)
   const isService = service !== null && user === own.user && password?.reveal() === own.password?.reveal()
   return { user, password, login: { isService, unread: password === null && why !== null ? why.message : null } }
+}
+
+/**
+ * Opens a part. If it refuses a login that may not be the service's, the error says so (obstacle `login`), because the
+ * service is not affected then; if no password is known, the error says why.
+ */
+export async function toldByLogin<T>({ isService, unread }: Login, opening: Promise<T>): Promise<T> {
+  try {
+    return await opening
+  } catch (error) {
+    const isRefusal = error instanceof AdminError && (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN')
+    if (!isRefusal || isService || error.obstacle) throw error
+    const suggestions =
+      unread === null ? error.suggestions : [...error.suggestions, `no password is configured, and ${unread}`]
+    throw new AdminError(error.code, error.message, suggestions, { cause: error.cause, obstacle: { kind: 'login' } })
+  }
+}
+
+/** The service's current settings, read again after this process has changed them or others may have. */
+export interface CurrentSettings {
+  /** Returns the settings; reads them once, and again after a change */
+  environment: () => Promise<ServiceEnvironment>
+  /**
+   * Returns a text that changes when the settings behind addresses do; what cannot be read counts as unchanged.
+   * `known`: the settings that were read first
+   */
+  addresses: (known: ServiceEnvironment) => Promise<string>
+  /** Reads the settings again on next use, because others may have changed them */
+  renew: () => void
+  /** Returns the same control; after its changing methods, the settings are read again */
+  watched: <T extends Controls['service'] | Controls['release']>(control: T) => T
+}
+
+/** Settings that name servers, and how the service signs in to them */
+const ofAddresses = /^SPRING_|_ENDPOINT$/
+/** Methods that may change settings */
+const changing: ReadonlySet<string> = new Set(['start', 'writeSetting', 'upgrade', 'rollback'])
+
+export function currentSettings(ask: () => Promise<ServiceEnvironment>): CurrentSettings {
+  let environment = once(ask)
+  let last: string | null = null
+  let isChanged = false
+  const changed = (): void => {
+    environment = once(ask)
+    isChanged = true
+  }
+  return {
+    environment: async () => environment(),
+    renew: changed,
+    async addresses(known) {
+      last ??= stateOf(known)
+      if (!isChanged) return last
+      try {
+        const now = readable(await environment())
+        isChanged = false
+        last = stateOf(now)
+      } catch (error) {
+        if (!(error instanceof AdminError)) throw error
+      }
+      return last
+    },
+    watched: (control) =>
+      new Proxy(control, {
+        get(target, property) {
+          const value: unknown = Reflect.get(target, property, target)
+          if (typeof value !== 'function' || !changing.has(String(property))) return value
+          // a call that fails may have changed settings
+          return async (...input: unknown[]): Promise<unknown> =>
+            (Reflect.apply(value, target, input) as Promise<unknown>).finally(changed)
+        },
+      }),
+  }
+}
+
+function stateOf(environment: ServiceEnvironment): string {
+  const names = [...environment.keys()].filter((name) => ofAddresses.test(name)).sort()
+  return JSON.stringify(names.map((name) => [name, settingOf(environment, name)]))
 }

@@ -1,7 +1,7 @@
 import type { DatabaseEndpoint } from '../../core/endpoint.ts'
 import type { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
-import { parseJdbcAddress } from '../../knowledge/jdbc-address.ts'
+import { parseJdbcAddress } from '../../knowledge/database.ts'
 import { datasourcePrefixes } from '../../knowledge/settings.ts'
 import type { DatabaseSettings } from '../configuration/schema.ts'
 import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
@@ -17,8 +17,8 @@ import {
   secretOf,
   settingOf,
 } from './context.ts'
-import type { DatabaseAddress } from './database-address.ts'
-import { parseDatabaseAddress } from './database-address.ts'
+import type { DatabaseAddress } from './addresses.ts'
+import { parseDatabaseAddress } from './addresses.ts'
 
 /**
  * Returns the service's databases, the main one first: those of the configuration, otherwise those of the service's own
@@ -92,7 +92,12 @@ async function endpointOf(
   const configured = settings.url === undefined ? null : parseDatabaseAddress(settings.url)
   const address = configured ?? discovered
   if (!address)
-    throw notConfigured('address of another database', context, 'database', 'each item of the list needs its `url`')
+    throw notConfigured(
+      'address for one of the databases',
+      context,
+      'database.url',
+      'each item of the `database` list needs it',
+    )
   const { user, password, login } = await credentialsOf(
     { ...settings, addressUser: configured?.user ?? null },
     service,

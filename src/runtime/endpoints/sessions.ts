@@ -3,7 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { parseBoolean, springSettings } from '../../knowledge/settings.ts'
 import type { SessionsSettings } from '../configuration/schema.ts'
-import { parseHostPorts, parsePort } from './addresses.ts'
+import { parseHostPorts, parsePort, parseSessionsAddress } from './addresses.ts'
 import type { Credentials, EndpointContext, ServiceEnvironment, WithLogin } from './context.ts'
 import {
   addressUnknown,
@@ -16,7 +16,6 @@ import {
   secretOf,
   settingOf,
 } from './context.ts'
-import { parseSessionsAddress } from './sessions-address.ts'
 
 /** How the store is found, wherever that is written. */
 interface Location extends HostPort {

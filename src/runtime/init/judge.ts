@@ -1,24 +1,28 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
+import { isOnPath } from '../../adapters/network.ts'
 import { openUnheld } from '../../adapters/open-file.ts'
-import { isOnPath } from '../../adapters/this-machine.ts'
+import { parseYaml } from '../../adapters/yaml/index.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { harmless } from '../../core/harmless.ts'
 import { sentence } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { wordsOf } from '../../platforms/index.ts'
-import { requireApiToken } from '../configuration/api-token.ts'
 import type { Node } from '../configuration/nodes.ts'
 import { schema } from '../configuration/schema.ts'
-import { secretReader } from '../configuration/secrets.ts'
+import { requireApiToken, secretReader } from '../configuration/secrets.ts'
+import type { SelectedDeployment } from '../configuration/select.ts'
+import type { DraftSection, DraftValue } from '../configuration/template.ts'
+import { configurationOf } from '../configuration/template.ts'
+import { validate } from '../configuration/validate.ts'
+import type { Discovered } from '../discover.ts'
 import type { Environment } from '../paths.ts'
-import type { DraftValue } from './draft.ts'
 
 /** Keys of a deployment's section, each within the one before. */
 export type Path = readonly [string, ...string[]]
 
-export interface JudgeOptions {
+interface JudgeOptions {
   /** What is judged, as errors name it: `--url`, `the answer` */
   subject: string
   /** Absolute path of the folder that relative files start from */
@@ -70,10 +74,10 @@ export async function judge(path: Path, answer: string, options: JudgeOptions): 
       if (problem !== null)
         throw wrong(
           problem.replace(
-            /(?<=^holds a password; leave it out) and write .*/,
+            /(?<=^holds a password; remove it), and add .*/,
             subject.startsWith('--')
-              ? `, and say with --${path[0]}-password where it is kept`
-              : ': the next question asks where it is kept',
+              ? `, and say with --${path[0]}-password where the password is kept`
+              : ': the next question asks where the password is kept',
           ),
         )
       return { value: answer, doubt: null }
@@ -99,7 +103,7 @@ function secretAt(text: string, subject: string, directory: string): { env: stri
   if (form === 'file') return { file: resolve(directory, place) }
   throw new AdminError(
     'USAGE',
-    `${subject} names the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH`,
+    `${subject} must say where the secret is kept, and must not be the secret itself. Use env:NAME or file:PATH`,
     [typed([subject, 'env:NAME']), typed([subject, 'file:PATH'])],
   )
 }
@@ -123,17 +127,19 @@ export async function assertSecret(
 function flawIn(text: string): string | null {
   if (text.trim() === '') return 'is empty'
   if (text.length > mostCharacters) return `is longer than ${mostCharacters} characters`
-  return text === harmless(text) ? null : 'has a character that cannot be shown'
+  return text === harmless(text) ? null : 'contains a character that cannot be displayed'
 }
 
 async function judgeFile(path: string): Promise<{ problem: string | null; doubt: string | null }> {
   try {
     const handle = await openUnheld(path)
-    const isFile = await handle
-      .stat()
-      .then((it) => it.isFile())
-      .finally(async () => handle.close())
-    return { problem: isFile ? null : `does not name a plain file: ${path}`, doubt: null }
+    let isFile: boolean
+    try {
+      isFile = (await handle.stat()).isFile()
+    } finally {
+      await handle.close()
+    }
+    return { problem: isFile ? null : `does not name a regular file: ${path}`, doubt: null }
   } catch (error) {
     const code = codeOf(error)
     if (code === 'EACCES') return { problem: null, doubt: `this user may not read ${path}` }
@@ -154,14 +160,14 @@ async function problemOfCommand(
 ): Promise<string | null> {
   const [program = ''] = words
   if (words.some((word) => /^(?:[|;&<>]+|\d?>.*)$|\$\(|`/.test(word)))
-    return 'needs a shell, but runs without one: put it into a script'
+    return 'uses shell syntax, but runs without a shell. Put the command into a script'
   const isThere = program.includes('/')
     ? await access(resolve(directory, program), constants.X_OK).then(
         () => true,
         () => false,
       )
     : program !== '' && (await isOnPath(program, environment['PATH']))
-  return isThere ? null : `starts a program that cannot be run here: ${program}`
+  return isThere ? null : `starts a program that this machine cannot run: ${program}`
 }
 
 function exampleOf(node: Node): string {
@@ -176,4 +182,38 @@ function nodeAt(path: Path): Node {
     if (!inner) throw new TypeError(`the schema has no key ${path.join('.')}`)
     return inner
   }, schema.keys.deployments.of)
+}
+
+/** A deployment as a configuration will state it: plain text, secrets by where they are kept. */
+export type Draft = DraftSection
+export type { DraftValue } from '../configuration/template.ts'
+
+/** Returns what was found, as a configuration would say it. */
+export function draftOf({
+  settings: { platform = 'host', host, compose, kubernetes },
+}: Pick<Discovered, 'settings'>): Draft {
+  const sections = {
+    ...(host?.unit !== undefined && { host: { unit: host.unit } }),
+    ...(compose && { compose: { ...compose, ...(compose.file && { file: compose.file.path }) } as DraftSection }),
+    ...(kubernetes && { kubernetes: kubernetes as DraftSection }),
+  }
+  return { platform, ...sections }
+}
+
+/**
+ * Returns the deployment that a configuration with this draft would have. `sourceOf`: where a key's value comes from,
+ * because a draft has no lines yet to show. Throws CONFIGURATION if the schema does not allow it.
+ */
+export function selectedOf(
+  name: string,
+  draft: Draft,
+  file: string,
+  sourceOf: (path: readonly string[]) => string,
+): SelectedDeployment {
+  const { value } = parseYaml(configurationOf(name, draft))
+  const settings = validate(schema, value, {
+    at: (path) => sourceOf(path.slice(2).map(String)),
+    directory: dirname(file),
+  })
+  return { name, settings: settings.deployments.get(name)!, file }
 }

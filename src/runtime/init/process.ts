@@ -2,7 +2,7 @@ import { isTimeZone } from '../../core/local-time.ts'
 import { AdminError } from '../../core/error.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import { Secret } from '../../core/secret.ts'
-import { namedTimeZone } from '../../knowledge/jvm-time-zone.ts'
+import { namedTimeZone } from '../../knowledge/jvm.ts'
 import {
   defaultBrokerUser,
   isSecretSetting,
@@ -17,7 +17,7 @@ import { brokerEndpoint } from '../endpoints/broker.ts'
 import type { EndpointContext, ServiceEnvironment } from '../endpoints/context.ts'
 import { databaseEndpoints } from '../endpoints/database.ts'
 import { sessionsEndpoint } from '../endpoints/sessions.ts'
-import type { Draft } from './draft.ts'
+import type { Draft } from './judge.ts'
 import { problemAt } from './judge.ts'
 import type { ProbedPart } from './probe.ts'
 
@@ -47,7 +47,10 @@ export async function findProcesses(root?: string): Promise<ProcessFound[]> {
 }
 
 function told({ pid, program, user, folder, environment }: JavaProcess): string {
-  return `process ${pid} (java ${program}, user ${user}${folder === null ? '' : `, in ${folder}`})${environment === null ? ', whose environment this user may not read' : ''}`
+  return (
+    `process ${pid} (java ${program}, user ${user}${folder === null ? '' : `, in ${folder}`})` +
+    `${environment === null ? ', whose environment this user may not read' : ''}`
+  )
 }
 
 async function described({
@@ -95,7 +98,9 @@ async function described({
       }),
     ...(broker && {
       broker: {
-        url: `${broker.tls.mode === 'disable' ? 'amqp' : 'amqps'}://${inAddress(broker)}/${encodeURIComponent(broker.vhost)}`,
+        url:
+          `${broker.tls.mode === 'disable' ? 'amqp' : 'amqps'}://${inAddress(broker)}/` +
+          `${encodeURIComponent(broker.vhost)}`,
         user: broker.user,
       },
     }),
@@ -106,7 +111,9 @@ async function described({
           : sessions.cluster
             ? { cluster: sessions.cluster.map(inAddress) }
             : {
-                url: `${sessions.tls.mode === 'disable' ? 'redis' : 'rediss'}://${inAddress(sessions)}/${sessions.database}`,
+                url:
+                  `${sessions.tls.mode === 'disable' ? 'redis' : 'rediss'}` +
+                  `://${inAddress(sessions)}/${sessions.database}`,
               }),
         ...(sessions.user !== null && { user: sessions.user }),
       },

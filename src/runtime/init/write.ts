@@ -1,17 +1,20 @@
-import { dirname } from 'node:path'
+import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { syncFolder, writeSynced } from '../../adapters/replace-file.ts'
+import { dirname, join } from 'node:path'
+import { plainFile } from '../../adapters/open-file.ts'
+import { makeFolder, replaceFile, syncFolder, writeSynced } from '../../adapters/replace-file.ts'
+import { assertOwnFolder, mendsOf, trustedByName, whyDistrusted } from '../../adapters/trust/assert.ts'
 import { judgePath } from '../../adapters/trust/judge.ts'
-import { mendsOf, whyDistrusted } from '../../adapters/trust/refusal.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { withoutSecrets } from '../../core/redaction/index.ts'
+import { asPath } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { exists } from '../configuration/find.ts'
 import { readConfiguration } from '../configuration/load.ts'
 import { configurationOf } from '../configuration/template.ts'
-import { trustedByName } from '../../adapters/trust/by-name.ts'
 import type { Environment } from '../paths.ts'
-import type { Draft } from './draft.ts'
-import { asPath } from '../../core/shell-command.ts'
+import { stateHome } from '../paths.ts'
+import type { Draft } from './judge.ts'
 
 /**
  * Throws REFUSED if the file exists, so that an operator's work is never lost; CONFIGURATION if it would not be trusted
@@ -24,8 +27,8 @@ export async function assertNew(file: string, environment: Environment): Promise
   if (flaws.length === 0 || (await trustedByName(environment)).includes(file)) return
   throw new AdminError(
     'CONFIGURATION',
-    `a configuration in ${dirname(file)} would not be trusted: ${whyDistrusted(flaws)}`,
-    ['--output FILE   # in a folder of your own', ...mendsOf(flaws)],
+    `testops-admin would not trust a configuration in ${dirname(file)}: ${whyDistrusted(flaws)}`,
+    ['--output FILE   # choose a FILE in a folder of your own', ...mendsOf(flaws)],
   )
 }
 
@@ -44,12 +47,12 @@ export async function writeNew(file: string, name: string, draft: Draft, environ
     const why = isForbidden
       ? 'this user may not write there'
       : code === 'ENOENT'
-        ? 'there is no such folder'
+        ? 'the folder does not exist'
         : messageOf(error)
     throw new AdminError(
       isForbidden ? 'FORBIDDEN' : 'UNAVAILABLE',
       `${file} cannot be written: ${why}`,
-      [typed(['ls', '-ld', asPath(dirname(file))]), '--output FILE   # elsewhere'],
+      [typed(['ls', '-ld', asPath(dirname(file))]), '--output FILE   # in another folder'],
       {
         cause: error,
       },
@@ -64,8 +67,75 @@ export async function writeNew(file: string, name: string, draft: Draft, environ
 }
 
 function alreadyThere(file: string): AdminError {
-  return new AdminError('REFUSED', `${file} already exists, and is not overwritten`, [
-    '--output FILE   # another one',
+  return new AdminError('REFUSED', `${file} already exists. Nothing was written`, [
+    '--output FILE   # another file',
     typed(['mv', file, `${file}.old`]),
   ])
+}
+
+/** Answers given to `init` for a file that is not written yet, by question. */
+export interface KeptAnswers {
+  /** Returns the answer of an earlier run, or this one; undefined if there is none */
+  of(question: string): string | undefined
+  /**
+   * Keeps an answer. It is on disk on return, unless it holds a secret or the state folder cannot be written; `failure`
+   * tells the latter. Never throws
+   */
+  keep(question: string, answer: string): Promise<void>
+  /** Removes the answers once the file is written. Never throws */
+  forget(): Promise<void>
+  /** Returns the number of answers */
+  count(): number
+  /** Returns why they are not on disk; null if they are */
+  failure(): string | null
+}
+
+const mostBytes = 100_000
+
+/**
+ * Returns the answers kept for one configuration file, `file`, in the state folder, for this user only. Never throws:
+ * answers that cannot be read count as none.
+ */
+export async function keptAnswers(file: string, environment: Environment): Promise<KeptAnswers> {
+  const folder = join(stateHome(environment), 'init')
+  const path = join(folder, `${createHash('sha256').update(file).digest('hex').slice(0, 16)}.json`)
+  const answers = new Map(await answersIn(folder, path).catch(() => []))
+  let failed: string | null = null
+  return {
+    of: (question) => answers.get(question),
+    async keep(question, answer) {
+      if (answer !== withoutSecrets(answer)) return
+      answers.set(question, answer)
+      try {
+        assertOwnFolder(folder, { toWrite: true })
+        await makeFolder(folder)
+        const from = await plainFile(path, mostBytes).catch(nullIfMissing)
+        await replaceFile(path, {
+          from,
+          to: Buffer.from(`${JSON.stringify({ file, answers: Object.fromEntries(answers) })}\n`),
+        })
+        failed = null
+      } catch (error) {
+        failed = messageOf(error)
+      }
+    },
+    forget: async () => rm(path, { force: true }).catch(() => undefined),
+    count: () => answers.size,
+    failure: () => failed,
+  }
+}
+
+async function answersIn(folder: string, path: string): Promise<[string, string][]> {
+  assertOwnFolder(folder)
+  const document: unknown = JSON.parse((await plainFile(path, mostBytes)).toString())
+  const answers: unknown =
+    typeof document === 'object' && document !== null && 'answers' in document ? document.answers : {}
+  return Object.entries(answers ?? {}).flatMap(([question, answer]) =>
+    typeof answer === 'string' ? [[question, answer]] : [],
+  )
+}
+
+function nullIfMissing(error: unknown): null {
+  if (codeOf(error) === 'ENOENT') return null
+  throw error
 }

@@ -1,21 +1,48 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { parseYaml } from '../../adapters/yaml/index.ts'
-import { isEmptyYaml } from '../../adapters/yaml/edit.ts'
-import { mendsOf, whyDistrusted } from '../../adapters/trust/refusal.ts'
+import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
+import { isTrusted, mendsOf, trustedByName, whyDistrusted } from '../../adapters/trust/assert.ts'
 import type { Judgement } from '../../adapters/trust/judge.ts'
+import { isEmptyYaml } from '../../adapters/yaml/edit.ts'
+import { parseYaml } from '../../adapters/yaml/index.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
+import { ruleIds } from '../../knowledge/result-rules.ts'
 import { exists } from '../configuration/find.ts'
-import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
-import { isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
 import type { FileReference } from '../configuration/nodes.ts'
+import { choice, file, list, named, oneOrMany, section, text, whole } from '../configuration/nodes.ts'
 import { validate } from '../configuration/validate.ts'
 import type { Environment } from '../paths.ts'
-import { lintSchema } from './schema.ts'
-import type { Level } from './schema.ts'
-import { asPath, command } from '../../core/shell-command.ts'
+
+/** How a rule may be judged. */
+export const levels = ['off', 'warning', 'error'] as const
+export type Level = (typeof levels)[number]
+
+/** What the settings of `lint-results` may say. */
+const lintSchema = section('settings of lint-results', {
+  rules: named('how rules are judged', 'rules', choice('how the rule is judged', 'warning', levels), ruleProblem),
+  'max-warnings': whole('exit with 1 if there are more warnings than this', '0'),
+  previous: file('results directory of an earlier run, to compare with', 'build/previous-results'),
+  'agent-log': oneOrMany(
+    'logs of the agent that uploads the results',
+    'agent.log',
+    file('a log of the agent', 'agent.log'),
+  ),
+  changing: list(
+    'names of parameters and environment entries whose values may change from run to run',
+    'started',
+    text('a name', 'started'),
+  ),
+})
+
+function ruleProblem(name: string): string | null {
+  if ((ruleIds as readonly string[]).includes(name)) return null
+  const hint = didYouMean(name, ruleIds)
+  return `is an unknown rule; ${hint ?? `known rules: ${ruleIds.join(', ')}`}`
+}
 
 const fileName = '.testops-lint.yaml'
 const maxBytes = 1_000_000
@@ -31,7 +58,7 @@ export interface LintSettings {
   changing: readonly string[]
 }
 
-export interface LintSettingsRequest {
+interface LintSettingsRequest {
   /** `--settings`; null to look for one */
   file: string | null
   directories: readonly string[]
@@ -99,8 +126,8 @@ async function assertStaysInFolder(file: string, shown: string): Promise<void> {
   if (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`)) return
   throw new AdminError(
     'CONFIGURATION',
-    `the settings ${shown} are a symbolic link to a file outside their folder, and were not read`,
-    [command`--settings ${real}   # if you mean that file`, '--settings none   # judge without settings'],
+    `the settings file ${shown} is a symbolic link to a file outside its folder, so it was not read`,
+    [command`--settings ${real}   # uses that file anyway`, '--settings none   # judge without settings'],
   )
 }
 
@@ -138,7 +165,7 @@ function parsed(text: string, shown: string): ReturnType<typeof parseYaml> {
     return parseYaml(text)
   } catch (error) {
     const line = error instanceof Error && 'line' in error && typeof error.line === 'number' ? error.line : 1
-    const look = command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${shown}   # the lines around it`
+    const look = command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${shown}   # shows the lines around the error`
     throw new AdminError('CONFIGURATION', `${shown}:${line} is not valid YAML: ${messageOf(error)}`, [look], {
       cause: error,
     })
@@ -159,8 +186,8 @@ async function textOf(file: string, shown: string): Promise<{ text: string; judg
       { cause: error },
     )
   }
-  throw new AdminError('CONFIGURATION', `${shown} is too large: settings have at most ${maxBytes} bytes`, [
-    '--settings FILE   # another one',
+  throw new AdminError('CONFIGURATION', `${shown} is too large: settings may have at most ${maxBytes} bytes`, [
+    '--settings FILE   # another file',
   ])
 }
 
@@ -175,7 +202,8 @@ async function assertWithin(folder: string, { path, at }: FileReference, { flaws
   if (!way.startsWith('..') && !isAbsolute(way)) return
   throw new AdminError(
     'CONFIGURATION',
-    `the settings at ${at} name a file outside their folder, and are not trusted: ${whyDistrusted(flaws)}`,
+    `the settings at ${at} name a file outside their folder, which only trusted settings may do. These ` +
+      `settings are not trusted: ${whyDistrusted(flaws)}`,
     [...mendsOf(flaws), '--settings none   # judge without settings'],
   )
 }

@@ -1,4 +1,4 @@
-import { once } from '../../core/once.ts'
+import { once } from '../../core/answers.ts'
 import { apiEndpoint } from '../endpoints/api.ts'
 import type { PartContext } from './part.ts'
 

@@ -1,6 +1,6 @@
 import type { LockOwner } from '../../core/lock.ts'
 import { databaseEndpoints } from '../endpoints/database.ts'
-import { toldByLogin } from '../endpoints/refused-login.ts'
+import { toldByLogin } from '../endpoints/context.ts'
 import type { PartContext } from './part.ts'
 
 /** PostgreSQL: each of the service's databases. */

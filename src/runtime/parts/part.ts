@@ -2,8 +2,7 @@ import type { Deployment } from '../../core/deployment.ts'
 import type { Opened } from '../../core/endpoint.ts'
 import type { Platform, RelayWish } from '../../platforms/index.ts'
 import type { SelectedDeployment } from '../configuration/select.ts'
-import type { CurrentSettings } from '../current-settings.ts'
-import type { EndpointContext } from '../endpoints/context.ts'
+import type { CurrentSettings, EndpointContext } from '../endpoints/context.ts'
 import type { Environment } from '../paths.ts'
 
 export interface OpenOptions {

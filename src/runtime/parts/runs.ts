@@ -1,9 +1,7 @@
 import { localOperator } from '../../adapters/local-lock.ts'
 import { runFolder } from '../../adapters/run-folder.ts'
-import { runFolders } from '../../adapters/run-folders.ts'
-import { eitherRunStore } from '../../adapters/run-stores.ts'
-import { AdminError } from '../../core/error.ts'
-import { ifReached } from '../../core/if-reached.ts'
+import { eitherRunStore, runFolders } from '../../adapters/run-stores.ts'
+import { AdminError, ifReached } from '../../core/error.ts'
 import type { RunHistory, RunStore, UnreadableRun, WorkloadIdentity } from '../../core/run.ts'
 import { mayBeOf, runState } from '../../core/run-state.ts'
 import { command } from '../../core/shell-command.ts'
@@ -62,7 +60,8 @@ function runsSource(
 
 function damagedRun({ run, unreadable }: UnreadableRun, folder: string): AdminError {
   return new AdminError('UNEXPECTED_ANSWER', unreadable, [
-    command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # if the deployment has a copy of its journal`,
+    command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # works if the deployment has a copy of
+      this record`,
     typed(['ls', '-l', `${folder}/${run}`]),
   ])
 }

@@ -1,5 +1,5 @@
-import { once } from '../../core/once.ts'
-import { toldByLogin } from '../endpoints/refused-login.ts'
+import { once } from '../../core/answers.ts'
+import { toldByLogin } from '../endpoints/context.ts'
 import { sessionsEndpoint } from '../endpoints/sessions.ts'
 import type { PartContext } from './part.ts'
 

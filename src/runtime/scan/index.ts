@@ -1,5 +1,4 @@
-export { inputsOf } from './inputs.ts'
-export type { Inputs } from './inputs.ts'
-export { inputsIn } from './named-files.ts'
-export type { ScannedCause, ScanResult } from './result.ts'
+export { inputsIn, inputsOf } from './named-files.ts'
+export type { Inputs } from './named-files.ts'
+export type { ScannedCause, ScanResult } from './run.ts'
 export { startScan } from './run.ts'

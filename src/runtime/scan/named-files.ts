@@ -1,17 +1,16 @@
 import { readdir, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { inspect, partOfFile, unpackedIfPacked } from '../../adapters/input/file.ts'
-import type { Inspected } from '../../adapters/input/file.ts'
 import { systemCode } from '../../adapters/failure.ts'
-import { openLog } from '../../adapters/log-file.ts'
-import { isRotatedFrom } from '../../adapters/rotated.ts'
+import type { Inspected } from '../../adapters/input/file.ts'
+import { inspect, partOfFile, unpackedIfPacked } from '../../adapters/input/file.ts'
+import { isRotatedFrom, openLog } from '../../adapters/log-file.ts'
 import { AdminError } from '../../core/error.ts'
 import { handover } from '../../core/handover.ts'
 import { nearestNames } from '../../core/nearest.ts'
-import type { FollowedLine, LogPart } from '../../core/sources.ts'
-import type { Inputs } from './inputs.ts'
 import { asPath, command } from '../../core/shell-command.ts'
+import type { FollowedLine, LogPart, LogsSource } from '../../core/sources.ts'
 import { lineHeadReader } from '../../logs/scan/line-head.ts'
+import type { Following } from './run.ts'
 
 /** Bytes read from the beginning of a file */
 const headBytes = 65_536
@@ -68,7 +67,7 @@ export async function inputsIn(names: readonly string[], { timeZone, follow, inp
     !unique.some((other) => isOlderPart(file, other))
   const live = ordered.flatMap((it) => (isLive(it) ? [it.name] : []))
   if (live.length === 0 && files.length === unique.length)
-    follow('cannot follow these files, because they are compressed or in UTF-16. They are scanned once')
+    follow('cannot follow these files: they are compressed or in UTF-16. They are scanned once instead')
   return {
     parts: ordered.filter((it) => !isLive(it)),
     following: live.length === 0 ? null : (signal) => followAll(live, signal, follow),
@@ -126,7 +125,7 @@ async function folderNamed(name: string): Promise<AdminError> {
     shown.length === 0
       ? [command`ls ${asPath(name)}`]
       : [...pattern, command`testops-admin scan-logs ${shown.map(asPath)}`]
-  return new AdminError('USAGE', `${name} is a folder: name the log files in it`, next)
+  return new AdminError('USAGE', `${name} is a folder. Give the paths of the log files in it`, next)
 }
 
 async function namesIn(folder: string): Promise<string[]> {
@@ -165,5 +164,36 @@ async function* followAll(
   } finally {
     stop.abort()
     await over
+  }
+}
+
+/** What is scanned: what exists, and what comes after that if the log is followed. */
+export interface Inputs {
+  readonly parts: readonly LogPart[]
+  readonly following: Following | null
+}
+
+interface LogWish {
+  /** Leaves out what was written before */
+  since?: Date | undefined
+  signal: AbortSignal
+  /** Also reads what comes from now on; receives messages about what keeps it from coming */
+  follow?: ((message: string) => void) | null
+}
+
+/** Milliseconds by which clocks of engines and of the service may differ: an engine leaves lines out for good */
+const marginMs = 60_000
+
+/** Returns the log of a deployment. Throws as its platform does if it cannot list the log's parts. */
+export async function inputsOf(logs: LogsSource, { since, signal, follow }: LogWish): Promise<Inputs> {
+  const from = since && new Date(since.getTime() - marginMs)
+  if (!follow) return { parts: await logs.parts({ signal, since: from }), following: null }
+  const parts = await logs.parts({ signal, since: from })
+  const files = parts.filter(({ file }) => file !== undefined)
+  // a file does not show where a time begins, so it is read whole
+  const start = files.length > 0 ? new Date(0) : (from ?? new Date(0))
+  return {
+    parts: files.filter(({ file }) => file !== logs.target),
+    following: (ended) => logs.follow({ signal: ended, since: start, tell: follow }),
   }
 }

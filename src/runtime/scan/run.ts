@@ -1,18 +1,61 @@
-import { cutDown, inspect } from '../../adapters/input/file.ts'
-import { isBinary } from '../../adapters/input/format.ts'
-import { fileFailure } from '../../adapters/file-failure.ts'
+import { cutDown, inspect, isBinary } from '../../adapters/input/file.ts'
+import { fileFailure } from '../../adapters/read-file.ts'
 import { AdminError } from '../../core/error.ts'
-import { grouped } from '../../core/grouped.ts'
+import { grouped } from '../../core/format.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 import type { FollowedLine, LogPart } from '../../core/sources.ts'
-import { finders } from '../../logs/scan/engine.ts'
-import { openScan } from '../../logs/scan/scanner.ts'
-import type { Scan, ScanOptions } from '../../logs/scan/scanner.ts'
+import { judged } from '../../logs/scan/judge.ts'
+import { mergeTallies } from '../../logs/scan/merge.ts'
+import { sampleText } from '../../logs/scan/sample.ts'
 import { scanFile } from '../../logs/scan/scan-file.ts'
-import { resultOf } from './result.ts'
-import type { ScannedPart, ScanResult, Unread } from './result.ts'
+import type { Scan, ScanOptions } from '../../logs/scan/scanner.ts'
+import { openScan } from '../../logs/scan/scanner.ts'
+import { searches } from '../../logs/scan/searches.ts'
+import type { Cause, Tally } from '../../logs/scan/tally.ts'
 
-export interface RunOptions extends Pick<ScanOptions, 'timeZone' | 'since' | 'until'> {
+/** What was found of one signature, with samples that can be shown. */
+export interface ScannedCause extends Omit<Cause, 'samples'> {
+  readonly samples: readonly string[]
+  /** When it was over, if its kind is usually a problem */
+  readonly overBy?: Date
+  /** The fault that it is a part of, if its kind alone would suggest another one */
+  readonly partOf?: 'lock-stolen'
+}
+
+/** What one file, container or stream contains. */
+export interface ScannedPart {
+  readonly name: string
+  readonly tally: Tally
+  readonly isBinary: boolean
+}
+
+/** What could not be read, or not to its end. */
+interface Unread {
+  readonly name: string
+  readonly error: AdminError
+}
+
+export interface ScanResult extends Omit<Tally, 'causes'> {
+  readonly parts: readonly ScannedPart[]
+  readonly unread: readonly Unread[]
+  readonly causes: readonly ScannedCause[]
+}
+
+/** Merges several parts into one result. `hide` removes secrets from the lines that are shown. */
+export function resultOf(
+  parts: readonly ScannedPart[],
+  unread: readonly Unread[],
+  hide: (text: string) => string,
+): ScanResult {
+  const { causes, ...whole } = mergeTallies(parts.map(({ tally }) => tally))
+  const shown = judged(causes).map(({ samples, ...cause }) => ({
+    ...cause,
+    samples: samples.map((it) => sampleText(it, hide)),
+  }))
+  return { ...whole, parts, unread, causes: shown }
+}
+
+interface RunOptions extends Pick<ScanOptions, 'timeZone' | 'since' | 'until'> {
   signal: AbortSignal
   /** Removes secrets from a line */
   hide: (text: string) => string
@@ -22,7 +65,7 @@ export interface RunOptions extends Pick<ScanOptions, 'timeZone' | 'since' | 'un
 export type Following = (signal: AbortSignal) => AsyncIterable<FollowedLine>
 
 /** A scan in progress. */
-export interface ScanRun {
+interface ScanRun {
   /** Returns what was found so far */
   result(): ScanResult
   /** Resolves when everything is read, or the signal has ended the scan; rejects only for a bug */
@@ -35,7 +78,7 @@ export function startScan(
   following: Following | null,
   { signal, hide, ...window }: RunOptions,
 ): ScanRun {
-  const options = { ...window, finders: finders() }
+  const options = { ...window, searches: searches() }
   const done: ScannedPart[] = []
   const unread: Unread[] = []
   const open = new Map<string, OpenPart>()
@@ -92,7 +135,7 @@ export function startScan(
     } catch (error) {
       // after an intended end, only this matters: that there was more to read
       const isMore = error instanceof AdminError && error.code === 'INTERRUPTED'
-      if (!signal.aborted || isMore) goneOver('what follows', error)
+      if (!signal.aborted || isMore) goneOver('the lines that follow', error)
     }
     for (const it of open.values()) over(it.end())
     open.clear()
@@ -105,7 +148,7 @@ export function startScan(
     }
     if (!following) return
     if (signal.aborted)
-      goneOver('what follows', new AdminError('INTERRUPTED', 'interrupted before everything was read'))
+      goneOver('the lines that follow', new AdminError('INTERRUPTED', 'interrupted before everything was read'))
     else await follow(following)
   }
   return {
@@ -115,10 +158,7 @@ export function startScan(
 }
 
 function interruptedAt(read: number, size: number): AdminError {
-  return new AdminError(
-    'INTERRUPTED',
-    `interrupted: the first ${grouped(read)} of its ${grouped(size)} bytes are counted`,
-  )
+  return new AdminError('INTERRUPTED', `interrupted after ${grouped(read)} of ${grouped(size)} bytes`)
 }
 
 function wideFrom(at: number, file: string | undefined): AdminError {
@@ -126,11 +166,12 @@ function wideFrom(at: number, file: string | undefined): AdminError {
     file === undefined
       ? []
       : [
-          command`tail -c +${String(at + 1)} ${asPath(file)} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`,
+          command`tail -c +${String(at + 1)} ${asPath(file)} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs
+            -`,
         ]
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `the text from byte ${grouped(at)} on is in UTF-16, and is not searched`,
+    `the text after byte ${grouped(at)} is in UTF-16 and was not searched`,
     next,
   )
 }

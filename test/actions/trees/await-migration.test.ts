@@ -51,7 +51,8 @@ test('those that did not come to a good end are told, each by its end, the first
   )
   const mixed = [...jobs('STOPPED', 1), ...jobs('COMPLETED', 3), ...jobs('CANCELLED', 2), ...jobs('FAILED', 1)]
   expect((await waited([[], []], mixed)).shortfall?.message).toBe(
-    '1 migration job failed: tree 0; 1 migration job was stopped: tree 0; 2 migration jobs were cancelled: tree 0; tree 1',
+    '1 migration job failed: tree 0; 1 migration job was stopped: tree 0; 2 migration jobs were cancelled: ' +
+      'tree 0; tree 1',
   )
 })
 
@@ -61,7 +62,7 @@ test('what to migrate again is named where the names of the jobs say it', async 
   expect((await undone('tree migration')).shortfall?.suggestions).toEqual([judge])
   expect((await undone('tree migration: project 3, tree 12')).shortfall?.suggestions).toEqual([
     judge,
-    'testops-admin migrate-trees -d {deployment} --tree 3/12 --wait   # once the cause is gone',
+    'testops-admin migrate-trees -d {deployment} --tree 3/12 --wait   # run this once the cause of the problem is gone',
   ])
 })
 
@@ -86,7 +87,9 @@ test('what does not end within the patience can be gone on with', async () => {
   const { error } = await waited([[working(9), working(8)]], [], { patienceMs: 1000 })
   expect(error).toMatchObject({
     code: 'INTERRUPTED',
-    message: '2 migration jobs are not finished after 1 s: the service accepted the calls and continues the work',
+    message:
+      '2 migration jobs are not finished after 1 s. The service accepted the calls, and continues unfinished jobs in ' +
+      'the background',
   })
 })
 
@@ -94,7 +97,7 @@ test('interrupted, it says that the service goes on', async () => {
   const signal = AbortSignal.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
   expect((await waited([[working(8)]], [], { signal })).error).toMatchObject({
     code: 'INTERRUPTED',
-    message: 'interrupted while waiting for the migration jobs: the service continues them',
+    message: 'interrupted while waiting for the migration jobs: these jobs keep running in the service',
   })
 })
 
@@ -108,7 +111,9 @@ test.each([
 ])('a service that $what is not waited for, and that is no success', async ({ look, says }) => {
   expect((await waited([[working(8)], look])).error).toMatchObject({
     code: 'INTERRUPTED',
-    message: `${says}: cannot tell whether they are over. But the service accepted the calls and continues the work`,
+    message:
+      `${says}, so testops-admin cannot tell whether the jobs have finished. The service accepted the calls, and ` +
+      'continues unfinished jobs in the background',
     suggestions: ['testops-admin doctor -d {deployment} --only trees/migrated'],
   })
 })

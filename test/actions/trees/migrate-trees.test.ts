@@ -3,7 +3,7 @@ import { migrateTrees } from '../../../src/actions/trees/migrate-trees.ts'
 import type { ActionOf } from '../../../src/core/action.ts'
 import type { MigrationAnswer, MigrationItem } from '../../../src/core/api-control.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import type { Moving } from '../../../src/core/moving.ts'
+import type { Moving } from '../../../src/core/controls.ts'
 import { fakeApiControl, fakeDeployment, refusedMigration } from '../../fakes/index.ts'
 import { workshopOf } from '../workshop.ts'
 
@@ -73,7 +73,9 @@ describe('repeated failures', () => {
   ])('$what', async ({ trees, stopped }) => {
     const { error, asked, account } = await performed(failsAt(trees, failure), actionOf(12))
     expect([error instanceof AdminError && error.message, asked.length, account.failed.length]).toEqual(
-      stopped ? ["stopped after 5 failures in a row, the last: HTTP 503, 'Service Unavailable'", 7, 5] : [false, 12, 8],
+      stopped
+        ? ["stopped after 5 failures in a row; last failure: HTTP 503, 'Service Unavailable'", 7, 5]
+        : [false, 12, 8],
     )
   })
 
@@ -127,7 +129,7 @@ describe('a call that may have been taken is made once more at most, in all of a
   test('by who goes on, where it was not made again before', async () => {
     const action = actionOf(3)
     const { account, deployment } = await performed(failsAt([2], lost), action)
-    const message = 'the connection broke. Cannot tell whether the service accepted it'
+    const message = 'the connection broke. Cannot tell whether the service accepted the call'
     expect(account.failed).toEqual([{ project: 1, tree: 2, status: 0, message }])
     for (const isLeft of [true, false, false]) {
       expect(await migrateTrees.isDone(action, workshopOf(deployment))).toBe(!isLeft)
@@ -164,7 +166,8 @@ describe('a call that may have been taken is made once more at most, in all of a
     await migrateTrees.perform(action, workshopOf(deployment))
     expect(deployment.api.asked.map(({ tree }) => tree)).toEqual([3, 4])
     const message =
-      'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
+      'testops-admin was interrupted before it recorded an answer to this call, which it may have made twice. The ' +
+      'service may have accepted it'
     expect(migrateTrees.account!(action, deployment.notes)).toEqual({
       requested: 4,
       accepted: 2,
@@ -278,7 +281,8 @@ test('a 403 says which role it takes', async () => {
       tree: 1,
       status: 403,
       message:
-        "HTTP 403, 'Forbidden: Access is denied'; this needs the project role `Владелец проекта` or the global role `Администратор`",
+        "HTTP 403, 'Forbidden: Access is denied'; the call needs the project role `Владелец проекта` or the " +
+        'global role `Администратор`',
     },
   ])
 })
@@ -300,7 +304,10 @@ describe('what failed is named by one command,', () => {
   test('that holds a few', () => {
     expect(shortfall(2)).toEqual({
       message: '2 of 20,000 calls failed',
-      suggestions: ['testops-admin migrate-trees -d {deployment} --tree 1/1 --tree 1/2   # once the cause is gone'],
+      suggestions: [
+        'testops-admin migrate-trees -d {deployment} --tree 1/1 --tree 1/2   # run this once the cause of the ' +
+          'failures is gone',
+      ],
     })
   })
 
@@ -308,7 +315,8 @@ describe('what failed is named by one command,', () => {
     const { suggestions, file } = shortfall(11)!
     expect([suggestions, file?.command]).toEqual([
       [],
-      'testops-admin migrate-trees -d {deployment} --from-file {file}   # all of them, each with its reason; once the cause is gone',
+      'testops-admin migrate-trees -d {deployment} --from-file {file}   # repeats all failed calls (the file ' +
+        'gives the reasons); run this once the cause of the failures is gone',
     ])
     expect(file?.text.split('\n').slice(9)).toEqual([
       "1/10   # HTTP 404, 'no tree 10'",

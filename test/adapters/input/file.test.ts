@@ -67,7 +67,7 @@ describe('a file', () => {
       for await (const _ of partOfFile(path).blocks());
     }).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: `${path} is compressed with ${format}, which this program cannot unpack`,
+      message: `${path} is compressed with ${format}, and testops-admin cannot unpack this format`,
       suggestions: [`${program} ${path} | testops-admin scan-logs -`],
     })
   })

@@ -26,7 +26,7 @@ describe.each(['gzip', 'zstd'] as const)('%s', (format) => {
     expect(held.length).toBeGreaterThan(text.length / 4)
     expect(text.startsWith(held)).toBe(true)
     expect(error?.replaceAll(',', '')).toBe(
-      `the ${format} archive is cut short: only the first ${held.length} bytes of its contents could be read`,
+      `the ${format} archive is incomplete: only the first ${held.length} bytes of its contents could be read`,
     )
   })
 

@@ -52,7 +52,9 @@ test('a broker that is out of disk stops the move; once there is room, it goes o
   onTestFinished(enoughDisk)
   const error = await errorOf(mover.back({ from: 'held', to: 'q' }))
   expect(`${error?.code} ${error?.message}`).toBe(
-    `UNAVAILABLE moving the messages of queue held into q: RabbitMQ at ${server.host}:${server.port}, vhost ${vhost.vhost} has accepted no messages for 3 s: it is low on disk. Messages that were not accepted stay where they were`,
+    `UNAVAILABLE moving the messages of queue held into q: RabbitMQ at ${server.host}:${server.port}, vhost ` +
+      `${vhost.vhost} has accepted no messages for 3 s, because it is low on disk. Messages that it did not ` +
+      'accept stay where they were',
   )
   expect(error?.suggestions).toEqual(['rabbitmq-diagnostics alarms', 'df -h'])
   await enoughDisk()
@@ -95,7 +97,9 @@ test('a message that it does not take any more stops the move, and stays', async
   await setLargest(2_000_000)
   onTestFinished(async () => void (await setLargest(16_777_216)))
   expect(await failureOf(mover.back({ from: 'held', to: 'q' }))).toBe(
-    `REFUSED moving the messages of queue held into q: RabbitMQ at ${server.host}:${server.port}, vhost ${vhost.vhost} refused: PRECONDITION_FAILED - message size 3000000 is larger than configured max size 2000000`,
+    `REFUSED moving the messages of queue held into q: RabbitMQ at ${server.host}:${server.port}, vhost ` +
+      `${vhost.vhost} refused: PRECONDITION_FAILED - message size 3000000 is larger than configured max size ` +
+      '2000000',
   )
   expect([await readyIn(vhost.endpoint, 'held'), await readyIn(vhost.endpoint, 'q')]).toEqual([1, 0])
   await setLargest(16_777_216)

@@ -52,7 +52,8 @@ describe('a connection', () => {
     const failpoint = async (name: string): Promise<void> => void (name === when && proxy.cut())
     const endpoint = { ...vhost.endpoint, host: '127.0.0.1', port: proxy.port }
     expect(await failureOf(aside(endpoint, 20_000, { failpoint }))).toBe(
-      `UNREACHABLE moving the messages of queue q into held: RabbitMQ at 127.0.0.1:${proxy.port}, vhost ${vhost.vhost} closed the connection`,
+      `UNREACHABLE moving the messages of queue q into held: RabbitMQ at 127.0.0.1:${proxy.port}, vhost ` +
+        `${vhost.vhost} closed the connection`,
     )
     await finishes(vhost)
   })
@@ -73,7 +74,10 @@ describe('a connection', () => {
       }
       // its words are read unless its end is seen before them
       expect(await failureOf(aside(vhost.endpoint, 20_000, { failpoint }))).toMatch(
-        /^UNREACHABLE moving the messages of queue q into held: RabbitMQ at \S+, vhost \S+ closed the connection(: Closed via management plugin)?$/,
+        new RegExp(
+          '^UNREACHABLE moving the messages of queue q into held: ' +
+            String.raw`RabbitMQ at \S+, vhost \S+ closed the connection(: Closed via management plugin)?$`,
+        ),
       )
       expect(closed).toBeGreaterThan(0)
       await finishes(vhost)
@@ -88,7 +92,8 @@ describe('a connection', () => {
       const failpoint = async (name: string): Promise<void> => void (name === when && proxy.stall())
       const endpoint = { ...vhost.endpoint, host: '127.0.0.1', port: proxy.port }
       expect(await failureOf(aside(endpoint, 1500, { failpoint }))).toBe(
-        `TIMED_OUT moving the messages of queue q into held: RabbitMQ at 127.0.0.1:${proxy.port}, vhost ${vhost.vhost} did nothing within 1.5 s`,
+        `TIMED_OUT moving the messages of queue q into held: RabbitMQ at 127.0.0.1:${proxy.port}, vhost ` +
+          `${vhost.vhost} made no progress for 1.5 s`,
       )
       proxy.cut()
       await finishes(vhost)

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { BrokerEndpoint } from '../../../src/core/endpoint.ts'
 import { moverFailpoints } from '../../../src/core/message-mover.ts'
 import type { Moved } from '../../../src/core/message-mover.ts'
-import { isCampaign } from '../../repairs/support/failpoints.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { freshVhost } from '../../servers/index.ts'
 import { bodies, drainRaw, makeQueue, numbered, publishRaw, readyIn } from './raw.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Confirms } from '../../../src/adapters/rabbitmq/messages/confirms.ts'
+import { Confirms, Window } from '../../../src/adapters/rabbitmq/messages/delivery.ts'
 import {
   findEnvelope,
   readEnvelope,
@@ -7,7 +7,6 @@ import {
   writeRestored,
 } from '../../../src/adapters/rabbitmq/messages/envelope.ts'
 import { FrameReader, FrameWriter } from '../../../src/adapters/rabbitmq/messages/frames.ts'
-import { Window } from '../../../src/adapters/rabbitmq/messages/window.ts'
 import { awkward, propertiesOf } from './messages.ts'
 
 const frameMax = 131_072

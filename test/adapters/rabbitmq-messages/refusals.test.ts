@@ -30,11 +30,15 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     const missing = { said: '', suggestions: ['rabbitmqctl list_queues name messages consumers'] }
     expect(await refusal(mover.aside({ from: 'nope', to: 'held' }))).toEqual({
       ...missing,
-      said: `REFUSED moving the messages of queue nope into held: ${at} refused: NOT_FOUND - no queue 'nope' in vhost '${vhost.vhost}'`,
+      said:
+        `REFUSED moving the messages of queue nope into held: ${at} refused: NOT_FOUND - no queue 'nope' in ` +
+        `vhost '${vhost.vhost}'`,
     })
     expect(await refusal(mover.back({ from: 'held', to: 'nope' }))).toEqual({
       ...missing,
-      said: `REFUSED moving the messages of queue held into nope: ${at} refused: NOT_FOUND - no queue 'nope' in vhost '${vhost.vhost}'`,
+      said:
+        `REFUSED moving the messages of queue held into nope: ${at} refused: NOT_FOUND - no queue 'nope' in ` +
+        `vhost '${vhost.vhost}'`,
     })
     expect(await mover.aside({ from: 'held', to: 'other' })).toMatchObject({ moved: 0 })
   })
@@ -45,7 +49,9 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     const reader = await connectTo(vhost)
     await reader.consume('q')
     expect(await refusal(mover.aside({ from: 'q', to: 'held' }))).toEqual({
-      said: 'REFUSED moving the messages of queue q into held: others are reading queue q: stop them first',
+      said:
+        'REFUSED moving the messages of queue q into held: other consumers are reading queue q: ' +
+        'stop these consumers first',
       suggestions: ['rabbitmqctl list_consumers'],
     })
   })
@@ -55,7 +61,8 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     const reader = await connectTo(vhost)
     await reader.declareExclusive('q')
     expect((await refusal(mover.aside({ from: 'q', to: 'held' }))).said).toMatch(
-      `REFUSED moving the messages of queue q into held: ${at} refused: RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q' in vhost`,
+      `REFUSED moving the messages of queue q into held: ${at} refused: RESOURCE_LOCKED - cannot obtain ` +
+        "exclusive access to locked queue 'q' in vhost",
     )
   })
 
@@ -79,7 +86,9 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     await publishRaw(vhost.endpoint, numbered('q', 20))
     await mover.aside({ from: 'q', to: 'held' })
     expect(await refusal(mover.back({ from: 'held', to: 'full' }))).toEqual({
-      said: 'REFUSED moving the messages of queue held into full: queue full rejects a message: it is full and set to reject new messages. Messages that were not accepted stay where they were',
+      said:
+        'REFUSED moving the messages of queue held into full: queue full rejected a message: the queue is full ' +
+        'and set to reject new messages. Rejected messages stay where they were',
       suggestions: ['rabbitmqctl list_queues name messages arguments policy'],
     })
     expect([await readyIn(vhost.endpoint, 'held'), await readyIn(vhost.endpoint, 'full')]).toEqual([13, 7])
@@ -94,7 +103,8 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
       if (name === 'opened') await vhost.manage('DELETE', `/api/queues/${vhost.vhost}/held`)
     }
     expect((await refusal(mover.aside({ from: 'q', to: 'held', failpoint }))).said).toBe(
-      'REFUSED moving the messages of queue q into held: queue held rejects a message: NO_ROUTE. Messages that were not accepted stay where they were',
+      'REFUSED moving the messages of queue q into held: queue held rejected a message: NO_ROUTE. Rejected ' +
+        'messages stay where they were',
     )
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
   })
@@ -110,7 +120,10 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     }
     expect((await refusal(mover.aside({ from: 'q', to: 'held', failpoint }))).said).toMatch(
       // whichever the broker says first
-      /^REFUSED moving the messages of queue q into held: (queue q was deleted, or moved to another node|.* NOT_FOUND - no queue 'q' in vhost '.*')$/,
+      new RegExp(
+        '^REFUSED moving the messages of queue q into held: ' +
+          "(queue q was deleted, or moved to another node|.* NOT_FOUND - no queue 'q' in vhost '.*')$",
+      ),
     )
   })
 
@@ -119,7 +132,9 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     for (const queue of ['q', 'foreign']) await makeQueue(vhost, queue)
     await publishRaw(vhost.endpoint, numbered('foreign', 3))
     expect(await refusal(mover.back({ from: 'foreign', to: 'q' }))).toEqual({
-      said: 'REFUSED moving the messages of queue foreign into q: queue foreign holds a message that this version of the program did not put there. The message stays there',
+      said:
+        'REFUSED moving the messages of queue foreign into q: queue foreign contains a message that this version ' +
+        'of testops-admin did not put there. The message stays in the queue',
       suggestions: ['rabbitmqctl list_queues name messages consumers'],
     })
     expect(bodies(await drainRaw(vhost.endpoint, 'foreign'))).toEqual(['1', '2', '3'])
@@ -188,7 +203,8 @@ test('an interrupted move ends between two messages, with nothing twice', async 
   )
   const held = await readyIn(vhost.endpoint, 'held')
   expect(`${error?.code} ${error?.message}`).toBe(
-    `INTERRUPTED interrupted: ${held} messages of queue q are in held, the others are still where they were`,
+    `INTERRUPTED interrupted: moved ${held.toLocaleString('en-US')} messages from queue q to held. The rest is ` +
+      'still in q',
   )
   expect(held).toBeLessThan(5000)
   expect(await readyIn(vhost.endpoint, 'q')).toBe(5000 - held)

@@ -45,19 +45,19 @@ const without: readonly Case[] = [
     situation: 'an empty log',
     sources: log(),
     status: 'skipped',
-    says: ['/var/log/nginx/access.log holds no request'],
+    says: ['/var/log/nginx/access.log has no requests'],
   },
   {
     situation: 'a log of another format',
     sources: { accessLog: fakeAccessLog({ recent: logged([], { unread: 12 }) }) },
     status: 'skipped',
-    says: ['holds no readable line (readable formats: common, combined, JSON)'],
+    says: ['has no line in a known format (common, combined or JSON)'],
   },
   {
     situation: 'a log that ended two days ago',
     sources: log(times(40, { ...itself, at: ago(48 * hour) }), times(5, { status: 413, at: ago(48 * hour) })),
     status: 'skipped',
-    says: [/holds no request of the last 24 h: its newest is from 20\d\d-/],
+    says: [/has no requests from the last 24 h: the newest request is from 20\d\d-/],
   },
 ]
 const missing: Case = {
@@ -75,7 +75,8 @@ export const apiTokenUseTable: CheckTable = {
       situation: 'Bearer tokens',
       status: 'ok',
       says: [
-        '20 calls with a Bearer token, 0 with the API token itself, in /var/log/nginx/access.log (the last 1 min, the whole log)',
+        '20 calls with a Bearer token, 0 with the API token itself, in /var/log/nginx/access.log (the last 1 ' +
+          'min, the whole log)',
       ],
     },
     {
@@ -96,7 +97,7 @@ export const apiTokenUseTable: CheckTable = {
       situation: 'Bearer tokens, at times that cannot be read',
       sources: tail(request({ at: null })),
       status: 'ok',
-      says: ['(its newest 4 MB, without readable times)'],
+      says: ['(its newest 4 MB, which has no readable times)'],
       silentOn: ['24 h'],
     },
     {
@@ -105,12 +106,13 @@ export const apiTokenUseTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /mcp-server\/1\.2\.0 at 10\.0\.0\.9 sends the API token itself: 30 calls, first 20\S+ \S+Z, last /,
+        'mcp-server/1.2.0 at 10.0.0.9 sends the API token itself instead of a Bearer token obtained with it: 30 calls',
+        / 30 calls, first 20\S+ \S+Z, last /,
         'in the last 1 min, the whole log: GET /api/project 200 (30)',
         `tail -c 4000000 /var/log/nginx/access.log | grep -cE '[\\" ]api-token[\\" ]'`,
         'printf %s',
         'https://testops.example.org/api/uaa/oauth/token',
-        'after 1 h unless set otherwise',
+        'by default after 1 h',
         'testops-admin token -d prod   # prints a Bearer token for a script',
       ],
       silentOn: ['allurectl'],
@@ -147,7 +149,10 @@ export const apiTokenUseTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /curl\/8\.5\.0 at 10\.0\.0\.5 exchanges the API token again and again: 120 exchanges, .*, beside 120 other calls from 10\.0\.0\.5/,
+        new RegExp(
+          String.raw`curl\/8\.5\.0 at 10\.0\.0\.5 exchanges the API token again and again: ` +
+            String.raw`120 exchanges, .*; apart from these, 10\.0\.0\.5 made 120 calls`,
+        ),
         'grep -cE /api/uaa/oauth/token',
       ],
     },
@@ -156,7 +161,7 @@ export const apiTokenUseTable: CheckTable = {
       sources: log(times(120, exchange), times(100, plain)),
       status: 'problem',
       severity: 'warning',
-      says: ['beside 100 other calls from 10.0.0.5'],
+      says: ['apart from these, 10.0.0.5 made 100 calls'],
     },
     {
       situation: 'jobs that exchange it once each, and make many calls',
@@ -193,7 +198,7 @@ export const apiTokenUseTable: CheckTable = {
         times(30, plain),
       ),
       status: 'skipped',
-      says: ['it shows no exchange by mcp-server/1.2.0 at 10.0.0.9 (30 calls in 2 h 25 min)'],
+      says: ['the log shows no token exchange by mcp-server/1.2.0 at 10.0.0.9 (30 calls in 2 h 25 min)'],
       silentOn: ['allurectl'],
     },
     {
@@ -237,7 +242,10 @@ export const apiSystemLoginTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /the proxy does not let https:\/\/testops\.example\.org\/login\/system through: 3 requests, first .*, last [^,]*, all redirected or refused \(302, Mozilla\/5\.0 at 10\.0\.0\.5\)/,
+        new RegExp(
+          String.raw`the proxy does not let https:\/\/testops\.example\.org\/login\/system through: 3 requests, ` +
+            String.raw`first .*, last [^,]*, all redirected or refused \(302, Mozilla\/5\.0 at 10\.0\.0\.5\)`,
+        ),
         'in the last 1 min, the whole log: GET /login/system 302 (3)',
         'curl -sI https://testops.example.org/login/system',
         'pass /login/system and /api/login/system to the service',
@@ -262,7 +270,7 @@ export const apiSystemLoginTable: CheckTable = {
       situation: 'it was asked for while the service was away',
       sources: log(request({ ...page, status: 502 })),
       status: 'skipped',
-      says: ['nobody opened it'],
+      says: ['nobody opened that page'],
     },
     {
       situation: 'nobody has asked for it',
@@ -270,7 +278,7 @@ export const apiSystemLoginTable: CheckTable = {
       status: 'skipped',
       says: [
         'the built-in administrator signs in at https://testops.example.org/login/system',
-        'nobody opened it in /var/log/nginx/access.log (the last 1 min, the whole log)',
+        'nobody opened that page in /var/log/nginx/access.log (the last 1 min, the whole log)',
       ],
     },
     {
@@ -306,8 +314,8 @@ export const apiProxyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'Ingress `testops` only lets requests of up to 1 MB through: a result file may have 2 MB',
-        'Ingress `testops` only waits 30 s for an answer; proxies usually wait 1 min',
+        'Ingress `testops` rejects requests above 1 MB, but a result file may be up to 2 MB',
+        'Ingress `testops` waits only 30 s for an answer; proxies usually wait 1 min',
         'proxy-body-size: 1m',
         'kubectl annotate ingress testops x=100m',
       ],
@@ -321,8 +329,8 @@ export const apiProxyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'Ingress `testops` only lets requests of up to 1 MB through',
-        'refused as too large (413)',
+        'Ingress `testops` rejects requests above 1 MB, but',
+        'refused by the proxy as too large (413)',
         'kubectl annotate ingress testops x=100m',
       ],
       silentOn: ['annotate ingress testops y'],
@@ -373,7 +381,7 @@ export const apiProxyTable: CheckTable = {
       },
       status: 'problem',
       severity: 'warning',
-      says: ['refused as too large (413)'],
+      says: ['refused by the proxy as too large (413)'],
     },
     {
       situation: 'nothing is cut, where the platform cannot be asked',
@@ -383,13 +391,13 @@ export const apiProxyTable: CheckTable = {
     {
       situation: 'nothing is cut',
       status: 'ok',
-      says: ['the proxy cut none of 22 requests in /var/log/nginx/access.log (the last 1 min, the whole log)'],
+      says: ['the proxy cut off none of 22 requests in /var/log/nginx/access.log (the last 1 min, the whole log)'],
     },
     {
       situation: 'nothing is cut, in a log that is busy',
       sources: tail(request({ at: ago(5 * hour) }), request()),
       status: 'ok',
-      says: [`the proxy cut none of 2 requests in /var/log/nginx/access.log (${shortTail})`],
+      says: [`the proxy cut off none of 2 requests in /var/log/nginx/access.log (${shortTail})`],
     },
     {
       situation: 'a request is too large, in a log that is busy',
@@ -404,12 +412,15 @@ export const apiProxyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /1 request at 20\S+ \S+Z: refused as too large \(413\), the last by allurectl\/2\.16\.0 at 10\.0\.0\.5/,
+        new RegExp(
+          String.raw`1 request at 20\S+ \S+Z: refused by the proxy as too large \(413\); ` +
+            String.raw`last sender: allurectl\/2\.16\.0 at 10\.0\.0\.5`,
+        ),
         `grep -cE '(\\"|\\":\\"?) ?413[ ,\\"}]'`,
         'in the last 1 min, the whole log: POST /upload 413 (1)',
-        'client_max_body_size, 1 MB unless set',
-        'sudo nginx -T | grep -nE client_max_body_size   # where the proxy runs',
-        'Otherwise uploaded results go missing',
+        'client_max_body_size`, by default 1 MB',
+        'sudo nginx -T | grep -nE client_max_body_size   # on the machine where the proxy runs',
+        'Otherwise results can be missing after an upload',
       ],
       silentOn: ['proxy_read_timeout'],
     },
@@ -420,8 +431,8 @@ export const apiProxyTable: CheckTable = {
       severity: 'warning',
       says: [
         '3 requests, first',
-        'cut off while the service still worked on them (504)',
-        'proxy_read_timeout, 60 s unless set',
+        'cut off by the proxy while the service was still working on them (504)',
+        'proxy_read_timeout`, by default 60 s',
       ],
     },
     {
@@ -439,7 +450,7 @@ export const apiProxyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'could not use what the service answered (502)',
+        'the proxy got no usable response from the service (502)',
         'proxy_buffer_size',
         'client_max_body_size|proxy_buffer_size',
       ],
@@ -448,6 +459,7 @@ export const apiProxyTable: CheckTable = {
       situation: 'two requests in a day took too long',
       sources: log(request(late), request(), request(late), request()),
       status: 'ok',
+      says: ['the proxy cut off only 2 of 4 requests'],
     },
     {
       situation: 'the service was started again',

@@ -6,7 +6,7 @@ import { AdminError } from '../../../src/core/error.ts'
 import { fakeApi, fakeService, settings, unreachable } from '../../fakes/index.ts'
 import type { Case, CheckTable, Parts } from '../table.ts'
 
-const noToken = new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
+const noToken = new AdminError('NOT_CONFIGURED', 'no `apiToken` is configured')
 const refused = new AdminError('UNAUTHENTICATED', 'https://testops.example.org refused the API token (401)')
 const unknown = {
   isService: false,
@@ -36,7 +36,7 @@ export const apiReachableTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'answers, but not like the service: HTTP 200, without a health status',
+        'answers, but does not look like the service: HTTP 200, without a health status',
         'does not answer as the exchange does',
         'Correct the address (`url` in',
       ],
@@ -52,14 +52,15 @@ export const apiReachableTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['Unless the service has a path of its own there, the address is https://testops.example.org.'],
+      says: ['If the address of the service does not include /project/1, use https://testops.example.org.'],
     },
     ...[200, 302, 401, 403, 404].map((httpStatus) => ({
       situation: `a proxy guards its health with ${httpStatus}, and nothing else`,
       sources: { api: fakeApi({ health: { httpStatus, status: null, durationMs: 5 } }) },
       status: 'ok' as const,
       says: [
-        `https://testops.example.org answers: POST /api/uaa/oauth/token exchanges the API token; this machine may not see its health (HTTP ${httpStatus}, without`,
+        'https://testops.example.org answers: POST /api/uaa/oauth/token exchanges the API token; ' +
+          `the service's health cannot be checked from this machine (HTTP ${httpStatus}, without`,
       ],
     })),
     {
@@ -78,7 +79,7 @@ export const apiReachableTable: CheckTable = {
       sources: { api: fakeApi({ health: { httpStatus: 401, status: null, durationMs: 5 }, recognized: unknown }) },
       status: 'problem',
       severity: 'error',
-      says: ['answers, but not like the service: HTTP 401', 'Correct the address'],
+      says: ['answers, but does not look like the service: HTTP 401', 'Correct the address'],
     },
     {
       situation: 'it fails without a word',
@@ -121,14 +122,14 @@ export const apiTokenTable: CheckTable = {
       sources: { api: fakeApi({ currentUser: refused }) },
       status: 'problem',
       severity: 'error',
-      says: ['| curl -i -K - https://testops.example.org/api/uaa/me', 'rejects the Bearer token that it gives out'],
+      says: ['| curl -i -K - https://testops.example.org/api/uaa/me', 'but then rejects that Bearer token'],
       silentOn: ['Create a new API token'],
     },
     {
       situation: 'no token is configured',
       sources: { api: fakeApi({ accessToken: noToken }) },
       status: 'skipped',
-      says: ['no apiToken is configured'],
+      says: ['no `apiToken` is configured'],
     },
     {
       situation: 'the service fails at it',
@@ -166,7 +167,7 @@ export const apiTokenLifetimeTable: CheckTable = {
       severity: 'warning',
       says: [
         'Bearer tokens live for 3600 s, but the settings say 57600 s',
-        'its access_token lives for 3600 s (exp - iat in its second part)',
+        'the access_token lives for 3600 s (exp - iat in the second part of the token)',
         'grep VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS /etc/testops/testops.env',
         'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=57600',
         'If 57600 s is right, restart the service',
@@ -177,14 +178,14 @@ export const apiTokenLifetimeTable: CheckTable = {
       sources: lifetime(57_600, undefined),
       status: 'problem',
       severity: 'warning',
-      says: ['is not set, so 3600 s'],
+      says: ['is not set (default: 3600 s)'],
     },
     {
       situation: 'the setting is no number',
       sources: lifetime(3600, '1h'),
       status: 'problem',
       severity: 'warning',
-      says: ['is not a number of seconds: 1h', 'set-env -d prod --token-lifetime 3600'],
+      says: ['=1h is not a whole number of seconds above 0', 'set-env -d prod --token-lifetime 3600'],
     },
     {
       situation: 'the token says nothing',
@@ -203,7 +204,7 @@ export const apiTokenLifetimeTable: CheckTable = {
       severity: 'warning',
       says: [
         'Bearer tokens live for 7200 s, but the settings say 3600 s',
-        'lives for 7200 s (exp in its second part - Date of the answer)',
+        'lives for 7200 s (the exp claim in the second part of the token, minus the Date header of the response)',
       ],
     },
     { situation: 'no token is configured', sources: { api: fakeApi({ accessToken: noToken }) }, status: 'skipped' },
@@ -217,7 +218,7 @@ export const apiLatencyTable: CheckTable = {
     {
       situation: 'it answers at once',
       status: 'ok',
-      says: ['a small call takes 10 ms (median of 3, 9 ms to 11 ms)'],
+      says: ['a simple API call takes 10 ms (median of 3 calls, 9 ms to 11 ms)'],
     },
     {
       situation: 'one slow answer among quick ones',
@@ -228,7 +229,7 @@ export const apiLatencyTable: CheckTable = {
       situation: 'a page is all that answers',
       sources: { api: fakeApi({ latencies: [] }) },
       status: 'skipped',
-      says: ['GET https://testops.example.org/api/management/health was not answered by the service'],
+      says: ['GET https://testops.example.org/api/management/health'],
     },
     {
       situation: 'it answers late',
@@ -236,7 +237,7 @@ export const apiLatencyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'https://testops.example.org is slow: a small call takes 1.6 s',
+        'https://testops.example.org is slow: a simple API call takes 1.6 s',
         '1.500 1.600 1.700',
         'psql -h db.example.org -p 5432 -U testops -d testops -c',
       ],

@@ -10,7 +10,8 @@ const at = (build: string | null, user: Readonly<Record<string, unknown>>): Part
 })
 const tester = { authorities: [{ authority: 'ROLE_USER' }] }
 const unclear =
-  'cannot find a global role in the answer of https://testops.example.org/api/uaa/me; the migration of trees needs the global role `Администратор`, or in each project the role `Владелец проекта`'
+  'no global role found in the response from https://testops.example.org/api/uaa/me; to migrate trees, a user ' +
+  'needs the global role `Администратор`, or the role `Владелец проекта` in each project'
 
 export const apiRolesTable: CheckTable = {
   check: apiRoles,
@@ -19,7 +20,7 @@ export const apiRolesTable: CheckTable = {
       situation: 'an administrator',
       sources: at('524u02', { authorities: [{ authority: 'ROLE_USER' }, { authority: 'ROLE_ADMIN' }] }),
       status: 'ok',
-      says: ['olga has ROLE_USER, ROLE_ADMIN: every tree of every project'],
+      says: ['olga has ROLE_USER, ROLE_ADMIN and may migrate all trees'],
     },
     {
       situation: 'an administrator, whatever the build',
@@ -37,10 +38,11 @@ export const apiRolesTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'olga has ROLE_USER, but not the global role `Администратор`: trees can be migrated only in projects that olga owns, and build 524u02 moves trees',
+        'olga has ROLE_USER, but not the global role `Администратор`: with build 524u02, olga can migrate trees ' +
+          'only in projects that olga owns',
         /printf 'header = .*Bearer %s.*\$ACCESS_TOKEN.*\| curl -i -K - https:\/\/testops\.example\.org\/api\/uaa\/me/,
         'role `Владелец проекта`',
-        'Or migrate only the trees of projects that this user owns',
+        'Alternatively, migrate only the trees of projects that this user owns',
       ],
     },
     {
@@ -54,13 +56,16 @@ export const apiRolesTable: CheckTable = {
       situation: 'another user, and the build moves no trees',
       sources: at('527u01', tester),
       status: 'skipped',
-      says: ['olga has ROLE_USER, but not the global role', 'build 527u01 moves no trees: versions 5.11 to 5.24 do'],
+      says: [
+        'olga has ROLE_USER, but not the global role',
+        'build 527u01 does not migrate trees: only versions 5.11 to 5.24 do',
+      ],
     },
     {
       situation: 'another user, and the build is not known',
       sources: at(null, tester),
       status: 'skipped',
-      says: ['the build is unknown: versions 5.11 to 5.24 move their trees'],
+      says: ['the build is unknown, and only versions 5.11 to 5.24 migrate trees'],
     },
     {
       situation: 'another user, and nothing is known of the service',
@@ -94,9 +99,9 @@ export const apiRolesTable: CheckTable = {
     },
     {
       situation: 'no token is configured',
-      sources: { api: fakeApi({ currentUser: new AdminError('NOT_CONFIGURED', 'no apiToken is configured') }) },
+      sources: { api: fakeApi({ currentUser: new AdminError('NOT_CONFIGURED', 'no `apiToken` is configured') }) },
       status: 'skipped',
-      says: ['no apiToken is configured'],
+      says: ['no `apiToken` is configured'],
     },
     {
       situation: 'the service does not say who the user is',

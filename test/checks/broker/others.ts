@@ -24,7 +24,11 @@ export const brokerReachableTable: CheckTable = {
 export const brokerAlarmsTable: CheckTable = {
   check: brokerAlarms,
   cases: [
-    { situation: 'no alarm', status: 'ok', says: ['rabbit@mq: memory 150 MB of 3 GB, disk 20 GB free (limit 50 MB)'] },
+    {
+      situation: 'no alarm',
+      status: 'ok',
+      says: ['rabbit@mq: memory 150 MB of 3 GB used, disk 20 GB free (alarm below 50 MB)'],
+    },
     {
       situation: 'a memory alarm',
       sources: {
@@ -66,7 +70,7 @@ export const brokerAlarmsTable: CheckTable = {
       situation: 'the node has just started and has no figures yet',
       sources: { broker: fakeBroker({ nodes: [node({ figures: null })] }) },
       status: 'ok',
-      says: ['rabbit@mq: it has just started and has no figures yet, without an alarm'],
+      says: ['rabbit@mq: the node has just started and has no figures yet, without an alarm'],
       silentOn: ['0 B'],
     },
     {
@@ -74,7 +78,7 @@ export const brokerAlarmsTable: CheckTable = {
       sources: { broker: fakeBroker({ nodes: [node({ memoryAlarm: true, figures: null })] }) },
       status: 'problem',
       severity: 'error',
-      says: ['memory alarm on rabbit@mq: it has just started and has no figures yet; publishers are blocked'],
+      says: ['memory alarm on rabbit@mq: the node has just started and has no figures yet; publishers are blocked'],
       silentOn: ['0 B'],
     },
     {

@@ -28,17 +28,22 @@ export const now = ago(60_000)
 export const before = ago(3_600_000)
 export const declared = (name: string, at = now): LogRecord =>
   record(
-    `RabbitAdmin : Auto-declaring a non-durable, auto-delete, or exclusive Queue (${name}) durable:false, auto-delete:false, exclusive:false. It will be`,
+    `RabbitAdmin : Auto-declaring a non-durable, auto-delete, or exclusive Queue (${name}) durable:false, ` +
+      'auto-delete:false, exclusive:false. It will be',
     { at },
   )
 export const conflict = (kind: string, name: string, wanted: boolean, at = now): LogRecord =>
   record(
-    `CachingConnectionFactory : Shutdown Signal: channel error; protocol method: #method<channel.close>(reply-code=406, reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for ${kind} '${name}' in vhost '/': received '${wanted}' but current is '${!wanted}', class-id=50, method-id=10)`,
+    'CachingConnectionFactory : Shutdown Signal: channel error; protocol method: ' +
+      "#method<channel.close>(reply-code=406, reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for " +
+      `${kind} '${name}' in vhost '/': received '${wanted}' but current is '${!wanted}', class-id=50, ` +
+      'method-id=10)',
     { at, level: 'ERROR' },
   )
 export const refused = (at = now): LogRecord =>
   record(
-    'CachingConnectionFactory : Shutdown Signal: connection error; reply-code=541, reply-text=INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\nBy default, this feature is not permitted anymore.',
+    'CachingConnectionFactory : Shutdown Signal: connection error; reply-code=541, reply-text=INTERNAL_ERROR - ' +
+      'Feature `transient_nonexcl_queues` is deprecated.\nBy default, this feature is not permitted anymore.',
     { at, level: 'ERROR' },
   )
 

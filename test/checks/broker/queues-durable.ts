@@ -24,21 +24,25 @@ export const queuesDurableTable: CheckTable = {
     {
       situation: 'queues are durable',
       status: 'ok',
-      says: ['1 queue of the service as it asks for; VENDOR_RABBIT_DURABLE=true; transient queues are permitted'],
+      says: [
+        '1 queue of the service, declared as the settings say; VENDOR_RABBIT_DURABLE=true; transient queues ' +
+          'are permitted',
+      ],
     },
     {
       situation: 'foreign transient queues lie in the vhost',
       sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [consumer(), foreignReader] }) },
       status: 'ok',
       says: [
-        '1 queue of the service as it asks for; transient, but not known to be its own: billing, billing.tmp; VENDOR',
+        "1 queue of the service, declared as the settings say; transient queues that may not be the service's: " +
+          'billing, billing.tmp; VENDOR',
       ],
     },
     {
       situation: 'the service has just started, and the broker lists no reader yet, of queues that are all durable',
       sources: { broker: broker({ queues: [queue(), queue({ name: 'testops.post' })], consumers: [] }) },
       status: 'ok',
-      says: ['2 queues in vhost / as it asks for; VENDOR'],
+      says: ['2 queues in vhost /, declared as the settings say; VENDOR'],
     },
     {
       situation: 'the broker lists no reader yet, and some queues are transient',
@@ -49,8 +53,9 @@ export const queuesDurableTable: CheckTable = {
       },
       status: 'skipped',
       says: [
-        "cannot tell which of the 3 queues in vhost / are the service's: its log names none, and user testops reads from none",
-        'lists lag by a few seconds',
+        "cannot tell which of the 3 queues in vhost / are the service's: its log names no queue, and user testops " +
+          'reads from no queue',
+        'If the service has just started, check again in a few seconds',
       ],
     },
     {
@@ -111,7 +116,7 @@ export const queuesDurableTable: CheckTable = {
         service: service(undefined),
       },
       status: 'ok',
-      says: ['VENDOR_RABBIT_DURABLE is not set, so false'],
+      says: ['VENDOR_RABBIT_DURABLE is not set (default: false)'],
     },
     {
       situation: 'the broker denies transient queues, the service asks for durable ones',

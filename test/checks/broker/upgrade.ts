@@ -36,8 +36,8 @@ export const upgradeTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '1 transient queue of the service (testops.upload): RabbitMQ 4.3 and later refuse them',
-        'does not boot',
+        '1 transient queue of the service (testops.upload): RabbitMQ 4.3 and later refuse transient queues',
+        'After the upgrade, a single-node broker that still has a transient queue does not start',
         'testops.upload false false 3',
       ],
     },
@@ -56,7 +56,7 @@ export const upgradeTable: CheckTable = {
       },
       status: 'problem',
       severity: 'warning',
-      says: ['permits them only by configuration'],
+      says: ['permits transient queues only because its configuration allows them'],
     },
     {
       situation: 'the broker denies them already',
@@ -78,7 +78,7 @@ export const upgradeTable: CheckTable = {
         logs: logs(),
       },
       status: 'ok',
-      says: ['RabbitMQ 4.3.5: 1 queue in vhost /; transient, but not known to be its own: billing'],
+      says: ["RabbitMQ 4.3.5: 1 queue in vhost /; transient queues that may not be the service's: billing"],
       silentOn: ['none of them'],
     },
     {
@@ -87,7 +87,8 @@ export const upgradeTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '1 transient queue of the service (testops.upload): RabbitMQ 4.3.5 refuses such queues, and a single node that still has one does not boot',
+        '1 transient queue of the service (testops.upload): RabbitMQ 4.3.5 refuses transient queues\. A ' +
+          'single-node broker that still has a transient queue does not start',
         'testops.upload false false (not counted yet)',
       ],
     },

@@ -94,7 +94,8 @@ export const databaseConnectionsTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '85 of 97 connections of PostgreSQL at db.example.org:5432/testops are in use (88 %; max_connections 100, 3 reserved)',
+        '85 of 97 connections of PostgreSQL at db.example.org:5432/testops are in use (88 %; max_connections ' +
+          '100, 3 reserved)',
         'psql -h db.example.org -p 5432',
         "psql -h db.example.org -p 5432 -U postgres -d testops -c 'ALTER SYSTEM SET max_connections = 200'",
       ],
@@ -190,7 +191,9 @@ export const databaseDiskTable: CheckTable = {
       ),
       status: 'problem',
       severity: 'error',
-      says: ['No space left on device, although 20 GB of 100 GB are free (20 %): check quotas, inodes (`df -i`)'],
+      says: [
+        'No space left on device, although 20 GB of 100 GB are free (20 %): check the quotas, the inodes (`df -i`)',
+      ],
     },
     {
       situation: 'the database is down',

@@ -2,14 +2,15 @@ import { integrationsDebugLogging } from '../../../src/checks/integrations/debug
 import { integrationsReachable } from '../../../src/checks/integrations/reachable.ts'
 import type { LogRecord } from '../../../src/core/sources.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import { PartialSettings } from '../../../src/core/partial-settings.ts'
+import { PartialSettings } from '../../../src/core/deployment.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { ago, fakeLogs, fakeNetwork, fakeService, record, settings, unreachable } from '../../fakes/index.ts'
 import type { CheckTable, Parts } from '../table.ts'
 
 const unknown = (host: string, at: Date | null): LogRecord =>
   record(
-    `i.q.a.integration.Service : Can't connect\njava.net.UnknownHostException: ${host}\n\tat java.base/java.net.InetAddress`,
+    `i.q.a.integration.Service : Can't connect\njava.net.UnknownHostException: ${host}\n\tat ` +
+      'java.base/java.net.InetAddress',
     { at, level: 'ERROR' },
   )
 
@@ -33,12 +34,12 @@ const fresh = ago(2 * 60_000)
 export const integrationsReachableTable: CheckTable = {
   check: integrationsReachable,
   cases: [
-    { situation: 'the log tells of none', status: 'ok', says: ['no unknown host in 1 records'] },
+    { situation: 'the log tells of none', status: 'ok', says: ['no unknown-host error in 1 record of '] },
     {
       situation: 'an old exception of a host that resolves again',
       sources: seen([unknown('jira.example.org', old)], true),
       status: 'ok',
-      says: ['resolved again: jira.example.org'],
+      says: ['this name resolves again: jira.example.org'],
     },
     {
       situation: 'the host is the database, which has a check of its own',
@@ -59,9 +60,9 @@ export const integrationsReachableTable: CheckTable = {
       severity: 'error',
       says: [
         'jira.example.org: java.net.UnknownHostException 3 times, first ',
-        'it does not resolve here and does not resolve where the service runs',
+        'this name does not resolve on this machine and does not resolve where the service runs',
         "grep -F 'UnknownHostException: jira.example.org' /var/log/testops/testops.log | tail -1",
-        'getent hosts jira.example.org   # where the service runs',
+        'getent hosts jira.example.org   # run it where the service runs',
         'doctor -d prod --only integrations/reachable',
       ],
     },
@@ -92,7 +93,7 @@ export const integrationsReachableTable: CheckTable = {
       sources: seen([unknown('jira.example.org', old)], true, false),
       status: 'problem',
       severity: 'error',
-      says: ['it resolves here and does not resolve where'],
+      says: ['this name resolves on this machine and does not resolve where'],
     },
     {
       situation: 'resolves there, not here',
@@ -106,14 +107,14 @@ export const integrationsReachableTable: CheckTable = {
       severity: 'error',
     },
     {
-      situation: 'old, does not resolve here, and there cannot be asked',
+      situation: 'old, does not resolve on this machine, and there cannot be asked',
       sources: seen([unknown('jira.example.org', old)], false, null),
       status: 'problem',
       severity: 'warning',
-      says: ['could not be checked from the service'],
+      says: ['could not be looked up where the service runs'],
     },
     {
-      situation: 'old, does not resolve here, and there it may not be asked',
+      situation: 'old, does not resolve on this machine, and there it may not be asked',
       sources: seen(
         [unknown('jira.example.org', old)],
         false,
@@ -121,7 +122,7 @@ export const integrationsReachableTable: CheckTable = {
       ),
       status: 'problem',
       severity: 'warning',
-      says: ['could not be checked from the service: user ci may not create pods/exec'],
+      says: ['could not be looked up where the service runs: user ci may not create pods/exec'],
     },
     {
       situation: 'records without times of a host that resolves',

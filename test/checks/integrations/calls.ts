@@ -33,7 +33,7 @@ const accepted = (at = fresh, url = 'https://tracker.example.org/rest/myself'): 
 export const integrationsCredentialsTable: CheckTable = {
   check: integrationsCredentials,
   cases: [
-    { situation: 'the log tells of none', status: 'ok', says: ['no answer 401 or 403 in 1 records'] },
+    { situation: 'the log tells of none', status: 'ok', says: ['no 401 or 403 answer in 1 record of '] },
     {
       situation: 'an external system refuses',
       sources: logged(refused(old), refused(), refused()),
@@ -43,7 +43,7 @@ export const integrationsCredentialsTable: CheckTable = {
         'tracker.example.org: HTTP 401: wrong credentials; 3 times, first 20',
         "grep -F '<-- 401' /var/log/testops/testops.log | tail -1",
         'check-integration -d prod --url https://tracker.example.org/rest/myself --user \\"$NAME\\" --password-from @-',
-        'without blanks at either end',
+        'without spaces before or after them',
       ],
     },
     {
@@ -52,7 +52,7 @@ export const integrationsCredentialsTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'tracker.example.org:8443: HTTP 403: the user may not do this',
+        'tracker.example.org:8443: HTTP 403: the user has no permission for this',
         '--url https://tracker.example.org:8443/rest ',
       ],
       silentOn: ['abc', 's3cret', 'bob:pw'],
@@ -61,7 +61,7 @@ export const integrationsCredentialsTable: CheckTable = {
       situation: 'the same address answers well since',
       sources: logged(refused(), accepted()),
       status: 'ok',
-      says: ['are accepted again'],
+      says: ['every refused call was followed by one that the external system accepted'],
     },
     {
       situation: 'another integration with the same system is fine',
@@ -84,7 +84,7 @@ export const integrationsCredentialsTable: CheckTable = {
       situation: 'before the last start, long ago',
       sources: logged(refused(before)),
       status: 'ok',
-      says: ['before the last start'],
+      says: ['or by a restart of the service'],
     },
     {
       situation: 'just now, and the service was started anew since',
@@ -127,7 +127,7 @@ export const integrationsAnswersTable: CheckTable = {
     {
       situation: 'the log tells of none',
       status: 'ok',
-      says: ['neither HTTP FAILED nor 400 bad request in 1 records'],
+      says: ['neither `HTTP FAILED` nor `400 bad request` in 1 record of '],
     },
     {
       situation: 'an external system does not understand the call',
@@ -219,7 +219,7 @@ export const integrationsAnswersTable: CheckTable = {
         line('<-- 200 OK https://a.example.org/rest (4ms)'),
       ),
       status: 'ok',
-      says: ['all failed calls now succeed'],
+      says: ['every failed call was followed by a successful one'],
     },
     { situation: 'there is no log', sources: { logs: unreachable('logs') }, status: 'unknown', code: 'UNAVAILABLE' },
   ],

@@ -84,7 +84,7 @@ export const serviceRunningTable: CheckTable = {
       sources: { service: unreachable('service') },
       status: 'problem',
       severity: 'error',
-      says: ['systemctl is not installed', 'The platform did not show the service'],
+      says: ['systemctl is not installed', 'The state of the service could not be read'],
       silentOn: ['start testops'],
     },
     {
@@ -109,7 +109,7 @@ export const serviceCpuLevelTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'testops-1 lacks avx2, bmi2 (it has x86-64-v2), and image testops of build 527u01 needs x86-64-v3',
+        'testops-1 lacks avx2, bmi2 (it has x86-64-v2), but image testops of build 527u01 needs x86-64-v3',
         'docker pull testops-legacy:527u01',
       ],
       silentOn: ['hypervisor'],
@@ -122,19 +122,23 @@ export const serviceCpuLevelTable: CheckTable = {
       }),
       status: 'problem',
       severity: 'error',
-      says: ['it is a virtual machine', 'cpu: host', 'available since build 527u01: upgrade too'],
+      says: [
+        'testops-1 is a virtual machine',
+        'cpu: host',
+        'available only in build 527u01 and later, so also upgrade',
+      ],
     },
     {
       situation: 'the build is from before',
       sources: on({ machines: [old], image: image({ build: '526u02', tag: '526u02' }) }),
       status: 'ok',
-      says: ['build 526u02 runs without x86-64-v3'],
+      says: ['build 526u02 does not need x86-64-v3'],
     },
     {
       situation: 'the image is the legacy one',
       sources: on({ machines: [old], image: image({ name: 'testops-legacy' }) }),
       status: 'ok',
-      says: ['testops-legacy runs without'],
+      says: ['testops-legacy does not need'],
     },
     {
       situation: 'the image is unknown',
@@ -189,7 +193,7 @@ export const serviceCpuLevelTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'image reports a processor without x86-64-v3; the missing flags are unknown',
+        "the service's log reports a processor without x86-64-v3, but the processor's flags are unknown",
         'Fatal glibc error',
         'docker pull testops-legacy',
       ],
@@ -208,9 +212,9 @@ export const serviceCpuLevelTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'image qa-platform reports a processor without x86-64-v3',
+        "the service's log reports a processor without x86-64-v3 (image qa-platform)",
         'Fatal glibc error',
-        'your copy of image testops-legacy',
+        'your own copy of image testops-legacy',
       ],
     },
     {
@@ -243,7 +247,7 @@ export const serviceCpuLevelTable: CheckTable = {
       }),
       status: 'problem',
       severity: 'error',
-      says: ['node-1 lacks avx2, fma (it has below x86-64-v3)', 'labels cpu-cpuid.* without avx2, fma'],
+      says: ['node-1 lacks avx2, fma (it has below x86-64-v3)', 'labels cpu-cpuid.* lack avx2, fma'],
     },
     {
       situation: 'labels of a node make it likely, which proves nothing',
@@ -287,7 +291,7 @@ export const serviceImageTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'build 526u03 has no image testops-legacy: the first that has one is 527u01',
+        'build 526u03 has no image testops-legacy: the first build with that image is 527u01',
         "grep -nE '(image|version|build):' testops-admin.yaml",
       ],
     },
@@ -296,7 +300,10 @@ export const serviceImageTable: CheckTable = {
       sources: on({ image: image({ name: 'testops-legacy' }) }),
       status: 'problem',
       severity: 'warning',
-      says: ['image testops-legacy is not needed: every machine has x86-64-v3 (testops-1)', 'docker pull testops:'],
+      says: [
+        'image testops-legacy is not needed: every machine supports x86-64-v3 (testops-1)',
+        'docker pull testops:',
+      ],
     },
     {
       situation: 'tag and build disagree',
@@ -309,7 +316,7 @@ export const serviceImageTable: CheckTable = {
       situation: 'an image of another name',
       sources: on({ image: image({ name: 'qa-platform' }) }),
       status: 'skipped',
-      says: ['cannot tell by the name of image qa-platform whether it is testops or testops-legacy'],
+      says: ['cannot tell from its name whether image qa-platform is testops or testops-legacy'],
     },
     {
       situation: 'an image of another name, whose tag and build disagree',
@@ -338,7 +345,7 @@ const hour = 3_600_000
 export const serviceClocksTable: CheckTable = {
   check: serviceClocks,
   cases: [
-    { situation: 'all agree', status: 'ok', says: ['4 clocks are within'] },
+    { situation: 'all agree', status: 'ok', says: ['4 clocks differ by at most'] },
     {
       situation: "the service's clock is ahead",
       sources: { api: fakeApi({ clock: clockAhead(2 * hour, 510) }) },
@@ -348,7 +355,7 @@ export const serviceClocksTable: CheckTable = {
         'the clock of the service at https://testops.example.org is 2 h ahead of this machine, the database at',
         'timedatectl',
         'curl -sI https://testops.example.org/api/management/health',
-        'Set the machine of the service at https://testops.example.org to network time',
+        'Synchronize the clock with NTP on the machine of the service at https://testops.example.org',
         'sudo timedatectl set-ntp true   # on testops.example.org',
       ],
     },
@@ -372,7 +379,7 @@ export const serviceClocksTable: CheckTable = {
       deployment: { platform: 'kubernetes' },
       status: 'problem',
       severity: 'warning',
-      says: ['the clock of this machine is 1 h behind the ', 'Set this machine to network time'],
+      says: ['the clock of this machine is 1 h behind the ', 'Synchronize the clock with NTP on this machine'],
       silentOn: ['# on'],
     },
     {
@@ -385,8 +392,9 @@ export const serviceClocksTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'are 1 h apart; cannot tell which one is wrong',
-        'Find out which clock is wrong, and set it to network time: this machine, the machine of the database at db.example.org',
+        'are 1 h apart; cannot tell which clock is wrong',
+        'Find out which of these machines has the wrong clock, and synchronize it with NTP: this machine, ' +
+          'the machine of the database at db.example.org',
         'timedatectl   # on db.example.org',
       ],
     },

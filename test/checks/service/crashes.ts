@@ -76,12 +76,12 @@ const runFailed = [
 export const serviceCrashesTable: CheckTable = {
   check: serviceCrashes,
   cases: [
-    { situation: 'it runs and was never restarted', status: 'ok', says: ['it has not crashed'] },
+    { situation: 'it runs and was never restarted', status: 'ok', says: ['the service has not crashed'] },
     {
       situation: 'it was stopped',
       sources: { service: fakeService({ status: stopped(), health: health({ instances: [] }) }) },
       status: 'ok',
-      says: ['it was stopped'],
+      says: ['the service was stopped'],
     },
     {
       situation: 'its last restart is long ago',
@@ -123,10 +123,13 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /testops-1 is up again, it exited with 137 \(OOMKilled\) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, restarted once: it used more memory than allowed/,
+        new RegExp(
+          String.raw`testops-1 is up again, it exited with 137 \(OOMKilled\) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, ` +
+            'restarted once: it used more memory than allowed',
+        ),
         'kubectl logs testops-1 --previous',
         'bye',
-        'Give it more memory',
+        'Give the service more memory',
       ],
     },
     {
@@ -137,7 +140,7 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'Give it more memory',
+        'Give the service more memory',
         'Its pods belong to Rollout `testops`.',
         /\["kubectl get pod testops-1 -o yaml","kubectl get Rollout\.v1alpha1\.argoproj\.io testops -o yaml/,
       ],
@@ -178,7 +181,9 @@ export const serviceCrashesTable: CheckTable = {
       sources: pods(
         [1, 2, 3, 4, 5].map((number) => looping({ name: `testops-${number}` })),
         {
-          text: `${at}  INFO 1 --- [main] liquibase.lockservice : Waiting for changelog lock....\n${at} ERROR 1 --- [main] x : Could not acquire change log lock.  Currently locked by a\nlast line`,
+          text:
+            `${at}  INFO 1 --- [main] liquibase.lockservice : Waiting for changelog lock....\n${at} ERROR 1 --- ` +
+            `[main] x : Could not acquire change log lock.  Currently locked by a\nlast line`,
           health: health({
             wanted: 5,
             instances: [1, 2, 3, 4, 5].map((number) => looping({ name: `testops-${number}` })),
@@ -189,7 +194,7 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'restarted 4 times: it waited for the change-log lock, but did not get it; 2 more are affected',
+        'restarted 4 times: it did not get the change-log lock in time; 2 more instances are affected',
         'Could not acquire change log lock',
         'BackOff: restarting',
         'testops-admin explain database/changelog-lock',
@@ -222,7 +227,9 @@ export const serviceCrashesTable: CheckTable = {
     {
       situation: 'secrets in its last words are hidden',
       sources: pods([looping()], {
-        text: `${at} ERROR 1 --- [main] x : cannot open jdbc:postgresql://me:hunter22@db/testops with s3cr3t-value, password=abc123, Bearer abc.def-ghi`,
+        text:
+          `${at} ERROR 1 --- [main] x : cannot open jdbc:postgresql://me:hunter22@db/testops with s3cr3t-value, ` +
+          'password=abc123, Bearer abc.def-ghi',
         environment: settings({ SPRING_DATASOURCE_PASSWORD: new Secret('s3cr3t-value') }),
       }),
       status: 'problem',
@@ -244,7 +251,9 @@ export const serviceCrashesTable: CheckTable = {
     {
       situation: 'settings in its last words that look secret are hidden, though its own are not known',
       sources: pods([looping()], {
-        text: `${at} ERROR 1 --- [main] x : SPRING_DATASOURCE_PASSWORD="two words", accessToken='more of them' {"clientSecret": "abc123"}`,
+        text:
+          `${at} ERROR 1 --- [main] x : SPRING_DATASOURCE_PASSWORD="two words", accessToken='more of them' ` +
+          '{"clientSecret": "abc123"}',
         environment: unreachable('service'),
       }),
       status: 'problem',
@@ -308,16 +317,18 @@ export const serviceCrashesTable: CheckTable = {
         record('liquibase.lockservice : Waiting for changelog lock....'),
         record('liquibase.lockservice : Successfully released change log lock'),
         record(
-          'LockException: Could not acquire change log lock.  Currently locked by testops-2 (10.0.0.8) since 11/21/26, 2:12 AM',
+          'LockException: Could not acquire change log lock.  Currently locked by testops-2 (10.0.0.8) since ' +
+            '11/21/26, 2:12 AM',
           { level: 'ERROR' },
         ),
       ]),
       status: 'problem',
       severity: 'error',
       says: [
-        'its last start released a change-log lock that testops-2 (10.0.0.8) held, and that migration may still be running',
+        'when the service last started, it released the change-log lock of testops-2 (10.0.0.8), whose migration ' +
+          'may still be running',
         'Keep the service stopped until the other migration has ended',
-        'testops-admin service start -d prod --accept-risk running-migration   # once that migration has ended',
+        'testops-admin service start -d prod --accept-risk running-migration   # once the other migration has ended',
         'testops-admin explain lock-stolen',
       ],
     },
@@ -343,7 +354,7 @@ export const serviceCrashesTable: CheckTable = {
       ]),
       status: 'problem',
       severity: 'error',
-      says: ['Find out why it ended'],
+      says: ['Find out why the service stopped'],
       silentOn: ['memory', 'Application run failed'],
     },
     {
@@ -357,7 +368,8 @@ export const serviceCrashesTable: CheckTable = {
               record('liquibase.lockservice : Waiting for changelog lock....'),
               record('liquibase.lockservice : Successfully released change log lock'),
               record(
-                'LockException: Could not acquire change log lock.  Currently locked by testops-2 (10.0.0.8) since 11/21/26, 2:12 AM',
+                'LockException: Could not acquire change log lock.  Currently locked by testops-2 (10.0.0.8) ' +
+                  'since 11/21/26, 2:12 AM',
                 { level: 'ERROR' },
               ),
             ],

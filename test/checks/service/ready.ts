@@ -22,15 +22,15 @@ export const serviceReadyTable: CheckTable = {
       says: ['this platform does not check whether the service is ready'],
     },
     { situation: 'all are', sources: pods(pod('a'), pod('b')), status: 'ok', says: ['2 of 2 ready'] },
-    { situation: 'it is not to run', sources: pods(), status: 'skipped', says: ['the service is meant to be stopped'] },
+    { situation: 'it is not to run', sources: pods(), status: 'skipped', says: ['the service is stopped on purpose'] },
     {
       situation: 'one is not',
       sources: pods(pod('a', { isReady: false }), pod('b')),
       status: 'problem',
       severity: 'warning',
       says: [
-        'the service runs but is not ready: 1 of 2 ready; not ready: a (started 2 h ago)',
-        'a: runs, not ready, 0 restarts',
+        '1 instance of the service is not ready: a (started 2 h ago); ready: 1 of 2',
+        'a: running, not ready, 0 restarts',
         'Readiness probe failed: HTTP probe failed with statuscode: 503',
       ],
     },
@@ -39,7 +39,7 @@ export const serviceReadyTable: CheckTable = {
       sources: pods(pod('a', { isReady: false, startedAt: null })),
       status: 'problem',
       severity: 'error',
-      says: ['0 of 1 ready; not ready: a'],
+      says: ['1 instance of the service is not ready: a; ready: 0 of 1'],
     },
     {
       situation: 'it starts',

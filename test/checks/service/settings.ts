@@ -10,7 +10,7 @@ export const serviceSettingsTable: CheckTable = {
     {
       situation: 'all are as written down',
       status: 'ok',
-      says: ['it runs with the settings in /etc/testops/testops.env'],
+      says: ['the service runs with the settings in /etc/testops/testops.env'],
     },
     {
       situation: 'some are not, one of them a secret',
@@ -26,7 +26,8 @@ export const serviceSettingsTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '3 settings in /etc/testops/testops.env differ from what the service runs with: TZ, SERVER_PORT, SPRING_RABBITMQ_PASSWORD',
+        '3 settings in /etc/testops/testops.env differ from what the service runs with: TZ, SERVER_PORT, ' +
+          'SPRING_RABBITMQ_PASSWORD',
         'TZ: declared `Europe/Berlin`, runs with `UTC`',
         'SERVER_PORT: declared nothing, runs with `8080`',
         'SPRING_RABBITMQ_PASSWORD: another value (a secret)',

@@ -51,7 +51,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       situation: 'all repairs have come to their end',
       sources: { runs: fakeRuns({ list: [runState({ state: 'done', done: 3 }), runState({ state: 'undone' })] }) },
       status: 'ok',
-      says: ['2 on record'],
+      says: ['2 repairs on record'],
     },
     {
       situation: 'a repair was killed',
@@ -59,7 +59,8 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        `run ${run} (unlock-changelog, started 2026-11-21T02:12:44.000Z by op@bastion) is unfinished: 1 of 3 steps done`,
+        `run ${run} (unlock-changelog, started 2026-11-21T02:12:44.000Z by op@bastion) is unfinished: ` +
+          '1 of 3 steps done',
         'stopped in: release the lock',
         `testops-admin resume ${run} -d prod`,
         `testops-admin undo ${run} -d prod`,
@@ -71,8 +72,8 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'What it did cannot be undone.',
-        `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`,
+        'Its changes cannot be undone: `undo` only closes the run.',
+        `testops-admin undo ${run} -d prod   # closes the run without undoing its changes`,
       ],
       silentOn: ['or undo'],
     },
@@ -120,7 +121,8 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'fits no repair of this deployment: unlock-changelog never has these steps: set-setting',
+        'does not belong to any repair of this deployment: unlock-changelog never has these steps in this order: ' +
+          'set-setting',
         `testops-admin discard ${run} -d prod`,
       ],
       silentOn: ['resume'],
@@ -135,9 +137,9 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'but the service is stopped. Find out who wrote it',
+        'but the service is stopped. Find out who wrote the record',
         `testops-admin discard ${run} -d prod --dry-run`,
-        `testops-admin discard ${run} -d prod --accept-risk unfinished-run   # only when you are sure`,
+        `testops-admin discard ${run} -d prod --accept-risk unfinished-run   # only if no repair is unfinished`,
       ],
     },
     {
@@ -153,7 +155,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
         `list_queues name messages | grep testops-admin.run.${run}`,
         `testops-admin discard ${run} -d prod`,
       ],
-      silentOn: ['did not write'],
+      silentOn: ['belong to any'],
     },
     {
       situation: 'the record is empty, and the service is stopped',
@@ -165,7 +167,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'That record is empty, but the service is stopped',
+        `The saved record of run ${run} is empty, but the service is stopped`,
         `testops-admin discard ${run} -d prod --dry-run`,
         `--accept-risk unfinished-run`,
       ],
@@ -188,7 +190,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['is unfinished', 'fits no repair'],
+      says: ['is unfinished', 'does not belong to any repair'],
     },
     {
       situation: 'a run of this machine has its copy in the deployment',
@@ -207,7 +209,10 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       situation: 'an operator of this machine is at work',
       sources: { runs: fakeRuns({ list: [runState()], operator: holder }) },
       status: 'ok',
-      says: ['a repair is under way: op@bastion (process 812) runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
+      says: [
+        'a repair is under way: op@bastion (process 812) has been running unlock-changelog since ' +
+          '2026-11-21T02:12:44.000Z',
+      ],
     },
     {
       situation: 'an operator of another machine is at work',
@@ -227,7 +232,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
         database: unreachable('database'),
       },
       status: 'ok',
-      says: ['a repair is under way: op@bastion runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
+      says: ['a repair is under way: op@bastion has been running unlock-changelog since 2026-11-21T02:12:44.000Z'],
     },
     {
       situation: 'an operator of another machine is at work, as the platform alone tells',
@@ -238,7 +243,10 @@ export const serviceUnfinishedRepairTable: CheckTable = {
         service: fakeService({ operator: holder }),
       },
       status: 'ok',
-      says: ['a repair is under way: op@bastion (process 812) runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
+      says: [
+        'a repair is under way: op@bastion (process 812) has been running unlock-changelog since ' +
+          '2026-11-21T02:12:44.000Z',
+      ],
     },
     {
       situation: 'a killed repair, and a platform that may not be asked who is at work',
@@ -261,7 +269,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
         }),
       },
       status: 'ok',
-      says: ['a repair is under way: an operator runs one'],
+      says: ['a repair is under way: an operator is running it'],
       silentOn: ['since'],
     },
     {

@@ -30,10 +30,10 @@ export const sessionsReachableTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'is a replica: it takes no writes',
+        'is a replica: it accepts no writes',
         'redis-cli -h redis.example.org -p 6379 --askpass INFO replication',
         'role:slave',
-        'address of its master',
+        'Use the address of the master',
       ],
       silentOn: ['Wait until Redis has loaded'],
     },
@@ -59,8 +59,8 @@ const idle = (minutes: number, maxMinutes: number): SessionTimes =>
 export const sessionsClockTable: CheckTable = {
   check: sessionsClock,
   cases: [
-    { situation: 'sessions are current', status: 'ok', says: ["3 sessions valid at the store's time"] },
-    { situation: 'no sessions', sources: store([]), status: 'ok', says: ['holds no sessions'] },
+    { situation: 'sessions are current', status: 'ok', says: ["3 sessions valid by the store's clock"] },
+    { situation: 'no sessions', sources: store([]), status: 'ok', says: ['has no sessions'] },
     {
       situation: 'an indexed store keeps hashes for 300 s after their session',
       sources: store([idle(34, 30)], { indexed: true }),
@@ -87,7 +87,7 @@ export const sessionsClockTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        '1 of 2 sessions come from the future, by up to',
+        '1 of 2 sessions is dated up to',
         'redis-cli -h redis.example.org -p 6379 --askpass TIME',
         "--scan --pattern 'spring:session:sessions:*' | wc -l",
       ],
@@ -97,7 +97,7 @@ export const sessionsClockTable: CheckTable = {
       sources: store([idle(180, 30), idle(1, 30)], { complete: false }),
       status: 'problem',
       severity: 'error',
-      says: ['1 of 2 sessions sampled expired up to 2 h 30 min ago and are still stored'],
+      says: ['1 of 2 sampled sessions expired 2 h 30 min ago but is still stored'],
     },
     {
       situation: 'an indexed store keeps hashes for longer',

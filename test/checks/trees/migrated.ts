@@ -25,7 +25,7 @@ export const treesMigratedTable: CheckTable = {
     {
       situation: 'a build that moves no trees',
       status: 'skipped',
-      says: ['build 527u01 moves no trees: versions 5.11 to 5.24 do'],
+      says: ['build 527u01 does not migrate trees: only versions 5.11 to 5.24 do'],
     },
     { situation: 'a build before', sources: at('510u01'), status: 'skipped' },
     { situation: 'the build is not known', sources: at(null), status: 'skipped', says: ['the build is unknown'] },
@@ -59,7 +59,8 @@ export const treesMigratedTable: CheckTable = {
       sources: at('524u02', forbidden),
       status: 'skipped',
       says: [
-        "is not allowed for this API token's user (HTTP 403); if a tree looks wrong: testops-admin migrate-trees -d prod --all-projects",
+        "is not allowed for this API token's user (HTTP 403); if a tree looks wrong, run `testops-admin " +
+          'migrate-trees -d prod --all-projects`',
       ],
     },
     {
@@ -72,7 +73,7 @@ export const treesMigratedTable: CheckTable = {
       situation: 'all jobs are',
       sources: at('524u02', trees(2, { status: 'PAUSED' })),
       status: 'skipped',
-      says: ['the service shows 2 migration jobs: 2 PAUSED; cannot tell whether trees are migrated'],
+      says: ['the service lists 2 migration jobs: 2 PAUSED. This does not show whether the trees are migrated'],
     },
     {
       situation: 'a job is at work',
@@ -91,7 +92,10 @@ export const treesMigratedTable: CheckTable = {
       severity: 'warning',
       says: [
         '1 migration job has failed: tree migration',
-        /printf 'header = .*Bearer %s.*\$ACCESS_TOKEN.*\| curl -i -K - 'https:\/\/testops\.example\.org\/api\/migration\/job\?status=FAILED/,
+        new RegExp(
+          String.raw`printf 'header = .*Bearer %s.*\$ACCESS_TOKEN.*\| curl -i -K - ` +
+            String.raw`'https:\/\/testops\.example\.org\/api\/migration\/job\?status=FAILED`,
+        ),
         'testops-admin migrate-trees -d prod --all-projects',
       ],
     },
@@ -104,7 +108,12 @@ export const treesMigratedTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /This has failed more than once\. Find out why in the service's log.*"commands":\["journalctl -u testops[^"]*","testops-admin migrate-trees -d prod --project 3 --wait"/,
+        new RegExp(
+          String.raw`A migration failed more than once\. ` +
+            String.raw`Find the cause in the service's log and fix it\..*` +
+            String.raw`"commands":\["journalctl -u testops[^"]*",` +
+            '"testops-admin migrate-trees -d prod --project 3 --wait"',
+        ),
       ],
     },
     {
@@ -116,9 +125,9 @@ export const treesMigratedTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '1 migration job was stopped, and not repeated since: project 3',
-        '1 migration job was cancelled, and not repeated since: project 2, tree 5',
-        'Let the service rebuild these trees. If that fails again, its log says why.',
+        '1 migration job was stopped and did not run again: project 3',
+        '1 migration job was cancelled and did not run again: project 2, tree 5',
+        "Let the service rebuild these trees. If the rebuild fails again, the service's log says why.",
         'journalctl -u testops',
         'testops-admin migrate-trees -d prod --project 3 --tree 2/5 --wait',
       ],
@@ -166,7 +175,8 @@ export const treesMigratedTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'only the newest 5,000 COMPLETED jobs were read: cannot tell whether older jobs were repeated',
+        'only the newest 5,000 COMPLETED jobs were read: one that was not read may already ' +
+          'have repeated one of the jobs above successfully',
         '--all-projects --wait',
       ],
     },
@@ -182,14 +192,14 @@ export const treesMigratedTable: CheckTable = {
       sources: at('520u01', [migrationJob({ name: '', status: 'IN_PROGRESS', modifiedAt: ago(3 * 3_600_000) })]),
       status: 'problem',
       severity: 'warning',
-      says: ['1 migration job is unfinished and has not moved for 3 h: job 1', '--all-projects --wait'],
+      says: ['1 migration job is unfinished, without progress for 3 h: job 1', '--all-projects --wait'],
     },
     {
       situation: 'a job hangs',
       sources: at('520u01', [migrationJob({ status: 'IN_PROGRESS', modifiedAt: ago(3 * 3_600_000) })]),
       status: 'problem',
       severity: 'warning',
-      says: ['has not moved for 3 h'],
+      says: ['without progress for 3 h'],
     },
     {
       situation: 'the API is down',

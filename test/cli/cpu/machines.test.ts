@@ -94,7 +94,9 @@ describe('a cpuinfo file', () => {
     { what: 'behind a processor that lacks something', text: older + whole.slice(0, lastFlags + 40) },
     {
       what: 'with a processor without flags in its middle',
-      text: `${processor(v3Flags)}processor\t: 1\nmodel name\t: some\nbugs\t\t:\npower management:\n\n${processor(v3Flags)}`,
+      text:
+        `${processor(v3Flags)}processor\t: 1\nmodel name\t: some\nbugs\t\t:\npower ` +
+        `management:\n\n${processor(v3Flags)}`,
     },
     { what: 'with Windows line ends', text: whole.slice(0, lastFlags).replaceAll('\n', '\r\n') },
   ]
@@ -106,7 +108,7 @@ describe('a cpuinfo file', () => {
         level: 'unknown',
         missing: [],
         verdict: 'unknown',
-        reason: 'the file is cut short: it does not show the flags of every processor',
+        reason: 'the file is incomplete: it does not show the flags of every processor',
       },
     ])
     expect(cpuExitCode(document)).toBe(3)
@@ -154,7 +156,8 @@ test("a deployment's machines, without its secrets", async () => {
   const cpuinfo = await fileOf('of-prod', processor(v3Flags.filter((it) => it !== 'bmi2')))
   const config = await fileOf(
     'testops-admin.yaml',
-    `deployments: {prod: {url: "https://testops.example.org", apiToken: {env: NOT_THERE}, cpuinfo: ${JSON.stringify(cpuinfo)}}}\n`,
+    'deployments: {prod: {url: "https://testops.example.org", apiToken: {env: NOT_THERE}, cpuinfo: ' +
+      `${JSON.stringify(cpuinfo)}}}\n`,
   )
   const { machines } = await judgedMachines({ config, here: false, file: [] })
   expect(machines).toMatchObject([{ missing: ['bmi2'], verdict: 'lacks-v3' }])

@@ -176,7 +176,7 @@ describe('a watch on a terminal', () => {
 
 Healthy: 1 ok. Exit code 0.
 
-Repeats every 0.05 s; Ctrl-C stops it.`)
+Repeats every 0.05 s. Press Ctrl-C to stop.`)
     expect(second).toBe(`prod (host): 1 check in N s
 
 ✖ error  database/disk
@@ -187,7 +187,7 @@ Repeats every 0.05 s; Ctrl-C stops it.`)
 1 problem: database/disk. Exit code 1.
 Next: testops-admin explain database/disk
 
-Repeats every 0.05 s; Ctrl-C stops it.`)
+Repeats every 0.05 s. Press Ctrl-C to stop.`)
     expect(terminal.scrolled).toEqual([])
   })
 })

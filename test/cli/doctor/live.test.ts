@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { liveList } from '../../../src/cli/doctor/live.ts'
+import { liveList } from '../../../src/cli/doctor/print.ts'
 import { ok, problem } from '../../output/reports.ts'
 
 const screen = { columns: 60, colour: true }

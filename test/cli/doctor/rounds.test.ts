@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { diagnosis } from '../../../src/cli/doctor/session.ts'
 import type { DiagnosisOptions } from '../../../src/cli/doctor/session.ts'
-import { waitUntilHealthy } from '../../../src/cli/doctor/wait.ts'
-import { watch } from '../../../src/cli/doctor/watch.ts'
+import { waitUntilHealthy, watch } from '../../../src/cli/doctor/examine-as.ts'
 import { defineCheck } from '../../../src/core/check.ts'
 import type { Outcome } from '../../../src/core/check.ts'
 import { AdminError } from '../../../src/core/error.ts'
@@ -137,19 +136,22 @@ describe('watching', () => {
     expect(last).toBe(stuckLock)
   })
 
-  test('gives the report before, where the interruption comes during a diagnosis, and the error where there is none', async () => {
-    const controller = new AbortController()
-    const interrupted = new AdminError('INTERRUPTED', 'interrupted')
-    let round = 0
-    const examine = async (): Promise<typeof healthy> => {
-      if (round++ === 0) return healthy
-      controller.abort(interrupted)
-      throw interrupted
-    }
-    const options = { intervalMs: 1, signal: controller.signal, show: () => undefined }
-    expect(await watch({ examine, close: async () => undefined }, options)).toBe(healthy)
-    await expect(watch({ examine, close: async () => undefined }, options)).rejects.toBe(interrupted)
-  })
+  test(
+    'gives the report before, where the interruption comes during a diagnosis, ' + 'and the error where there is none',
+    async () => {
+      const controller = new AbortController()
+      const interrupted = new AdminError('INTERRUPTED', 'interrupted')
+      let round = 0
+      const examine = async (): Promise<typeof healthy> => {
+        if (round++ === 0) return healthy
+        controller.abort(interrupted)
+        throw interrupted
+      }
+      const options = { intervalMs: 1, signal: controller.signal, show: () => undefined }
+      expect(await watch({ examine, close: async () => undefined }, options)).toBe(healthy)
+      await expect(watch({ examine, close: async () => undefined }, options)).rejects.toBe(interrupted)
+    },
+  )
 })
 
 function inTurn(reports: readonly (typeof healthy)[]) {

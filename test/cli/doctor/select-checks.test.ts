@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { selectChecks } from '../../../src/cli/doctor/select-checks.ts'
+import { selectChecks } from '../../../src/cli/doctor/session.ts'
 import { AdminError } from '../../../src/core/error.ts'
 
 const catalogue = ['database/reachable', 'database/disk', 'broker/reachable', 'broker/alarms'].map((id) => ({ id }))
@@ -24,10 +24,15 @@ describe('names that are none', () => {
     [
       ['zebra'],
       [],
-      'no check `zebra`; the nearest are `broker/reachable`, `database/reachable` or `broker/alarms`',
+      'no check `zebra`; the closest known names are `broker/reachable`, `database/reachable` or `broker/alarms`',
       '--only broker/reachable',
     ],
-    [[''], [], 'no check ``; the nearest are `database`, `broker` or `database/reachable`', '--only database'],
+    [
+      [''],
+      [],
+      'no check ``; the closest known names are `database`, `broker` or `database/reachable`',
+      '--only database',
+    ],
     [['broker'], ['broker'], '--only and --skip leave no check to run', 'testops-admin checks'],
   ])('only %j, not %j', (only, skip, message, suggestion) => {
     const error = thrownBy(() => select(only, skip))

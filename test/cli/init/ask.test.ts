@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { personAt } from '../../../src/cli/init/ask.ts'
-import type { Asker } from '../../../src/cli/init/ask.ts'
-import type { KeptAnswers } from '../../../src/runtime/index.ts'
+import { personAt } from '../../../src/cli/init/interview.ts'
+import type { Asker } from '../../../src/cli/init/interview.ts'
+import type { KeptAnswers } from '../../../src/runtime/init/index.ts'
 import { AdminError } from '../../../src/core/error.ts'
 
 const kept = { of: () => undefined, keep: async () => undefined }

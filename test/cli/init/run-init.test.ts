@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { initiated } from '../../../src/cli/init/run-init.ts'
-import type { Asker } from '../../../src/cli/init/ask.ts'
+import type { Asker } from '../../../src/cli/init/interview.ts'
 import type { InitFlags } from '../../../src/cli/init/flags.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type { InitDocument } from '../../../src/output/init.ts'
@@ -109,12 +109,15 @@ test('what is written is for its owner alone, is commented, and loads', async ()
   const file = document!.file
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect((await readFile(file, 'utf8')).split('\n').slice(-8)).toEqual([
-    'current: old-box                                                  # deployment to use if none is named',
+    'current: old-box                                                  # deployment to use if neither `-d` nor ' +
+      'TESTOPS_ADMIN_DEPLOYMENT names one',
     'deployments:                                                      # the deployments by name',
     '  old-box:',
     '    url: "http://127.0.0.1:9"                                     # address of the web interface',
-    '    platform: host                                                # where the service runs: kubernetes, compose, host',
-    '    host:                                                         # the service on this machine: a systemd unit, or commands of your own',
+    '    platform: host                                                # where the service runs: kubernetes, ' +
+      'compose, host',
+    '    host:                                                         # the service on this machine, run by a ' +
+      'systemd unit or by your own commands',
     '      unit: no-such-unit                                          # systemd unit of the service',
     '',
   ])
@@ -126,23 +129,25 @@ test('what is written is for its owner alone, is commented, and loads', async ()
   })
 })
 
-test('flags say all that is not found; secrets by where they are kept, files from where the command is typed', async () => {
-  const world = await nothing()
-  await mkdir(join(world.folder, 'work'), { recursive: true })
-  await writeFile(join(world.folder, 'work/password'), 'p4ss\n')
-  await writeFile(join(world.folder, 'work/service.env'), 'TZ=UTC\n')
-  const flags = {
-    'environment-file': 'service.env',
-    'database-url': 'postgresql://u@127.0.0.1:1/testops',
-    'database-password': 'file:password',
-    'broker-url': 'amqp://u@127.0.0.1:1',
-    'broker-password': 'env:MQ_PASSWORD',
-    'sessions-url': 'redis://127.0.0.1:1/0',
-    url: 'http://127.0.0.1:1',
-    'api-token': 'env:TESTOPS_TOKEN',
-  }
-  const ran = await run(world, flags, null, { MQ_PASSWORD: 'mq-p4ss', TESTOPS_TOKEN: 't0ken' })
-  expect(ran.written).toBe(`deployments:
+test(
+  'flags say all that is not found; ' + 'secrets by where they are kept, files from where the command is typed',
+  async () => {
+    const world = await nothing()
+    await mkdir(join(world.folder, 'work'), { recursive: true })
+    await writeFile(join(world.folder, 'work/password'), 'p4ss\n')
+    await writeFile(join(world.folder, 'work/service.env'), 'TZ=UTC\n')
+    const flags = {
+      'environment-file': 'service.env',
+      'database-url': 'postgresql://u@127.0.0.1:1/testops',
+      'database-password': 'file:password',
+      'broker-url': 'amqp://u@127.0.0.1:1',
+      'broker-password': 'env:MQ_PASSWORD',
+      'sessions-url': 'redis://127.0.0.1:1/0',
+      url: 'http://127.0.0.1:1',
+      'api-token': 'env:TESTOPS_TOKEN',
+    }
+    const ran = await run(world, flags, null, { MQ_PASSWORD: 'mq-p4ss', TESTOPS_TOKEN: 't0ken' })
+    expect(ran.written).toBe(`deployments:
   prod:
     url: "http://127.0.0.1:1"
     apiToken: {env: TESTOPS_TOKEN}
@@ -158,15 +163,16 @@ test('flags say all that is not found; secrets by where they are kept, files fro
     sessions:
       url: "redis://127.0.0.1:1/0"
 `)
-  expect(outcome(ran)).toEqual({
-    service: 'absent',
-    database: 'failed',
-    broker: 'failed',
-    sessions: 'failed',
-    api: 'failed',
-  })
-  expect(JSON.stringify(ran.document)).not.toMatch(/p4ss|t0ken/)
-})
+    expect(outcome(ran)).toEqual({
+      service: 'absent',
+      database: 'failed',
+      broker: 'failed',
+      sessions: 'failed',
+      api: 'failed',
+    })
+    expect(JSON.stringify(ran.document)).not.toMatch(/p4ss|t0ken/)
+  },
+)
 
 test('a person is asked for the rest, and for nothing that is known', async () => {
   const world = await composeWorld(
@@ -182,9 +188,9 @@ test('a person is asked for the rest, and for nothing that is known', async () =
   )
   const { asker, asked } = person({
     'Address of the web': 'http://127.0.0.1:1',
-    Database: 'postgresql://u@127.0.0.1:1/testops',
-    'Where the database': 'env:DB_PASSWORD',
-    'Where an API token': 'file:token',
+    'Address of the database': 'postgresql://u@127.0.0.1:1/testops',
+    "Where is the database's": 'env:DB_PASSWORD',
+    'Where is the API token': 'file:token',
   })
   await mkdir(join(world.folder, 'work'), { recursive: true })
   await writeFile(join(world.folder, 'work/token'), 't0ken\n')
@@ -193,11 +199,11 @@ test('a person is asked for the rest, and for nothing that is known', async () =
     'Name of the deployment',
     'Address of the web interface',
     'Keep this answer?',
-    'Database',
+    'Address of the database',
     'Keep this answer?',
-    "Where the database's password is kept",
-    'Broker',
-    'Where an API token is kept',
+    "Where is the database's password kept? env",
+    'Address of the broker',
+    'Where is the API token kept? env',
   ])
   expect(ran.written).toBe(`deployments:
   testops:
@@ -222,16 +228,16 @@ test('a person is asked for the rest, and for nothing that is known', async () =
 
 test('a password that is typed with an address is refused before it is anywhere', async () => {
   const world = await composeWorld({ containers: [await recorded('testops', without)] }, {})
-  const { asker } = person({ Database: 'postgresql://u:p4ss@127.0.0.1/testops' })
+  const { asker } = person({ 'Address of the database': 'postgresql://u:p4ss@127.0.0.1/testops' })
   await expect(run(world, {}, asker)).rejects.toThrow('The answer holds a password')
 })
 
 test('where nothing is found a person may know', async () => {
-  const { asker, asked } = person({ 'Nothing was found': 'on this', 'Its systemd unit': 'tms', 'Name of': 'mine' })
+  const { asker, asked } = person({ 'Nothing was found': 'on this', 'Systemd unit': 'tms', 'Name of': 'mine' })
   const ran = await run(await nothing(), {}, asker)
   expect(asked.slice(0, 3)).toEqual([
     'No deployment was found. Where does the service run?',
-    'Its systemd unit (empty: there is none):',
+    'Systemd unit of the service (leave empty if there is no unit):',
     'Keep this answer?',
   ])
   expect(ran.written).toBe('deployments:\n  mine:\n    platform: host\n    host:\n      unit: tms\n')
@@ -262,7 +268,8 @@ test('a Java process is found without a terminal, too; its password is nowhere',
   ]
   const ran = await run(await processes(await nothing(), { 812: { words: service, environment } }))
   expect(ran.written).toBe(
-    'deployments:\n  testops:\n    platform: host\n    host:\n      logs:\n        file: /var/log/t.log\n    broker:\n      url: "amqp://127.0.0.1:1/%2F"\n      user: guest\n',
+    'deployments:\n  testops:\n    platform: host\n    host:\n      logs:\n        file: /var/log/t.log\n    ' +
+      'broker:\n      url: "amqp://127.0.0.1:1/%2F"\n      user: guest\n',
   )
   expect([ran.document?.found, outcome(ran)]).toEqual([
     'process 812 (java /opt/testops/testops.jar, user root)',
@@ -283,14 +290,15 @@ test('of several Java processes one is named, or chosen, or none of them', async
     ['testops-admin init -d testops-812', 'testops-admin init -d testops-813'],
   ])
   expect(error?.message).toContain(
-    '`testops-812`, the process 812 (java /opt/testops/testops.jar, user root), whose environment this user may not read',
+    '`testops-812`, the process 812 (java /opt/testops/testops.jar, user root), whose environment this user ' +
+      'may not read',
   )
   const { asker, asked } = person({ 'Which deployment': 'testops-813', 'Name of': 'mine' })
   expect((await run(await two(), {}, asker)).written).toBe(
     'deployments:\n  mine:\n    platform: host\n    vendor:\n      prefix: X\n',
   )
-  expect(asked).toContain('Command that starts it (empty: none):')
-  const none = person({ 'Which deployment': 'none', 'Nothing was found': 'on this', 'Its systemd unit': 'tms' })
+  expect(asked).toContain('Command that starts the service (leave empty if there is no command):')
+  const none = person({ 'Which deployment': 'none', 'Nothing was found': 'on this', 'Systemd unit': 'tms' })
   expect((await run(await two(), { name: 'prod' }, none.asker)).written).toBe(
     'deployments:\n  prod:\n    platform: host\n    host:\n      unit: tms\n',
   )
@@ -299,7 +307,10 @@ test('of several Java processes one is named, or chosen, or none of them', async
 test('several wrong flags are told together', async () => {
   const { error } = await run(await nothing(), { unit: 'a b', url: 'x', 'environment-file': 'none.env' })
   expect(error?.message).toMatch(
-    /^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is not the name of a unit; for example: testops\n- --environment-file names a file that does not exist: /,
+    new RegExp(
+      String.raw`^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is not the name of a unit; ` +
+        String.raw`for example: testops\n- --environment-file names a file that does not exist: `,
+    ),
   )
 })
 
@@ -332,7 +343,11 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'nothing that is found',
     {},
     'CONFIGURATION',
-    /^no deployment was found: systemd is not installed; no container of docker, and no compose file in .* has the image testops or testops-legacy; no cluster is known: /,
+    new RegExp(
+      '^no deployment was found: systemd is not installed; no container of docker has the image `testops` or ' +
+        '`testops-legacy`, and no compose file in .* or a folder above it declares one of these images; ' +
+        'no cluster is known: ',
+    ),
   ],
   [
     'a platform and a flag of another',
@@ -350,13 +365,13 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'a secret in clear',
     { unit: 'x', 'api-token': 'hunter2' },
     'USAGE',
-    /^--api-token names the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH$/,
+    /^--api-token must say where the secret is kept, and must not be the secret itself. Use env:NAME or file:PATH$/,
   ],
   [
     'a password in an address',
     { 'database-url': 'postgresql://u:hunter2@h/d' },
     'CONFIGURATION',
-    /^--database-url holds a password; leave it out/,
+    /^--database-url holds a password; remove it/,
   ],
   [
     'an address that is none',
@@ -368,7 +383,10 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'a name that no deployment may have',
     { unit: 'x', name: 'a b' },
     'CONFIGURATION',
-    /must be letters, digits, dots, dashes or underscores$/,
+    new RegExp(
+      'must contain only letters, digits, dots, dashes and underscores ' +
+        String.raw`\(63 at most\), and begin with a letter or a digit$`,
+    ),
   ],
   [
     'a secret that is not there',
@@ -380,7 +398,7 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'a folder that is not there',
     { unit: 'x', output: 'none/x.yaml' },
     'UNAVAILABLE',
-    /none\/x\.yaml cannot be written: there is no such folder$/,
+    /none\/x\.yaml cannot be written: the folder does not exist$/,
   ],
 ])('%s leaves nothing behind', async (_, flags, code, message) => {
   const { error, written } = await run(await nothing(), flags)
@@ -397,8 +415,8 @@ test('a file that is there is left alone', async () => {
   const { error } = await run(world, { unit: 'x' })
   expect([error?.code, error?.message, error?.suggestions]).toEqual([
     'REFUSED',
-    `${file} already exists, and is not overwritten`,
-    ['--output FILE   # another one', `mv ${file} ${file}.old`],
+    `${file} already exists. Nothing was written`,
+    ['--output FILE   # another file', `mv ${file} ${file}.old`],
   ])
   expect(await readFile(file, 'utf8')).toBe('mine')
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { commonParent, lintDocument } from '../../../src/cli/lint/document.ts'
-import type { LintReport } from '../../../src/results/report.ts'
-import type { Problem } from '../../../src/results/problem.ts'
+import type { LintReport, Problem } from '../../../src/results/problem.ts'
 import { faultsOf } from '../../output/schemas.ts'
 
 test.each<[directories: string[], parent: string]>([

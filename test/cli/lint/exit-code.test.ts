@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { areWarningsFailures, judgingOf, lintExitCode } from '../../../src/cli/lint/exit-code.ts'
+import { areWarningsFailures, judgingOf, lintExitCode } from '../../../src/cli/lint/run-lint.ts'
 
 type Given = Parameters<typeof judgingOf>[0]
 const plain: Given = { ci: false, 'fail-on': 'warning' }

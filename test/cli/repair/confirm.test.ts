@@ -41,14 +41,22 @@ describe('the deployment’s name is typed', () => {
     [
       'another name',
       'staging\r',
-      ['REFUSED Nothing changed: that is not `prod`', 4, ['testops-admin undo RUN --confirm prod']],
+      ['REFUSED Nothing changed: the answer is not `prod`', 4, ['testops-admin undo RUN --confirm prod']],
     ],
-    ['yes', 'yes\r', ['REFUSED Nothing changed: that is not `prod`', 4, ['testops-admin undo RUN --confirm prod']]],
-    ['nothing', '\r', ['REFUSED Nothing changed: that is not `prod`', 4, ['testops-admin undo RUN --confirm prod']]],
+    [
+      'yes',
+      'yes\r',
+      ['REFUSED Nothing changed: the answer is not `prod`', 4, ['testops-admin undo RUN --confirm prod']],
+    ],
+    [
+      'nothing',
+      '\r',
+      ['REFUSED Nothing changed: the answer is not `prod`', 4, ['testops-admin undo RUN --confirm prod']],
+    ],
     [
       'Ctrl-D',
       '\u0004',
-      ['REFUSED Nothing changed: no answer was given', 4, ['testops-admin undo RUN --confirm prod']],
+      ['REFUSED Nothing changed: there was no answer', 4, ['testops-admin undo RUN --confirm prod']],
     ],
     ['Ctrl-C', '\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
     ['Ctrl-C within the name', 'pro\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
@@ -79,7 +87,7 @@ test('a terminal that was read to its end, as a file, is none to ask on', async 
     ),
   )
   expect([error?.message, error?.suggestions]).toEqual([
-    'Nothing changed: this needs a confirmation, and there is no terminal to ask on',
+    'Nothing changed: this command needs a confirmation, but there is no terminal to ask on',
     ['testops-admin migrate-trees --from-file - --confirm prod'],
   ])
 })

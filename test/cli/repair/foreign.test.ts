@@ -100,7 +100,7 @@ describe('what the deployment’s copy alone says', () => {
         eventOf({ event: 'intent', step: 1 }),
         eventOf({ event: 'done', step: 1, durationMs: 1 }),
       ],
-      /step 2 \(release the lock\): the record says done, but the deployment shows that it is not done/,
+      /step 2 \(release the lock\) is done, but the deployment shows that it is not done/,
     ],
     [
       'was so already',
@@ -119,7 +119,7 @@ describe('what the deployment’s copy alone says', () => {
         eventOf({ event: 'intent', step: 2 }),
         eventOf({ event: 'done', step: 2, durationMs: 1 }),
       ],
-      /step 3 \(start the service\): the record says done, but the deployment shows that it is not done/,
+      /step 3 \(start the service\) is done, but the deployment shows that it is not done/,
     ],
   ])('%s is asked of the deployment', async (_, at, events, differs) => {
     const of = operator()
@@ -128,7 +128,7 @@ describe('what the deployment’s copy alone says', () => {
     forge(of, name, ...events)
     const end = await resumed(of, name)
     expect([end.code, end.message]).toEqual([4, expect.stringMatching(differs)])
-    expect(end.message).toMatch(/^Nothing changed\. The record and the deployment disagree: /)
+    expect(end.message).toMatch(/^Nothing was changed: the saved record of the run does not match the deployment: /)
     expect({ changes: of.deployment.changes, own: of.journals.here.kept.get(name) }).toEqual(before)
     // whoever looks, and says so, goes on
     expect((await resumed(of, name, { 'accept-risk': ['record-differs'] })).code).toBe(0)
@@ -166,9 +166,7 @@ describe('what the deployment’s copy alone says', () => {
     const end = await ended(() => undoIn(of.session, flags, name, ['undo', name]))
     expect([end.code, end.message]).toEqual([
       4,
-      expect.stringMatching(
-        /step 1 \(stop the service\): the record says undone, but the deployment shows that it is not undone/,
-      ),
+      expect.stringMatching(/step 1 \(stop the service\) is undone, but the deployment shows that it is not undone/),
     ])
   })
 
@@ -203,7 +201,8 @@ describe('what the deployment’s copy alone says', () => {
     expect([end.code, end.message]).toEqual([
       4,
       expect.stringContaining(
-        'the record from another machine says that the run is being undone; the record on this machine says that it is going forward',
+        'the record from another machine says that the run is being undone, but the record on this machine says ' +
+          'that the run is being applied',
       ),
     ])
     const drop = end.next!.find((it) => it.startsWith(`testops-admin discard ${name} `))
@@ -212,11 +211,11 @@ describe('what the deployment’s copy alone says', () => {
       ended(async () =>
         discardIn(of.session, { ...flags, 'accept-risk': risks }, name, ['discard', name]).then(() => null),
       )
-    expect((await discarded([])).message).toMatch(/has events that the journal on this machine lacks/)
+    expect((await discarded([])).message).toMatch(/has events that are missing on this machine/)
     expect(await discardIn(of.session, { ...flags, 'dry-run': true }, name, [])).toMatchObject({
       outcome: 'planned',
       saved: null,
-      risks: [{ name: 'unfinished-run', message: expect.stringContaining('has events that the journal') as string }],
+      risks: [{ name: 'unfinished-run', message: expect.stringContaining('has events that are missing') as string }],
     })
     expect((await discarded(['unfinished-run'])).code).toBe(0)
     expect((await resumed(of, name, { confirm: 'prod' })).code).toBe(0)
@@ -282,13 +281,13 @@ describe('a record of another machine', () => {
       /release the change-log lock in public at db\.example\.org:5432\/testops \(begun in the record\)/,
     )
     expect(looked.said).toMatch(
-      /locked true, since "2026-11-20 23:00:00\.000000", by "testops-1 \(10\.0\.0\.7\)"; undo writes this row again/,
+      /undo restores the row: locked true, since "2026-11-20 23:00:00\.000000", by "testops-1 \(10\.0\.0\.7\)"/,
     )
     expect(other.journals.here.kept.size).toBe(0)
     const refused = await adopted(other, name, { confirm: 'prod' })
     expect([refused.code, refused.message]).toEqual([
       4,
-      expect.stringMatching(/^run \S+ is recorded only in the deployment, where others may write: /),
+      expect.stringMatching(/^run \S+ is recorded only in the deployment, where others may write or change records: /),
     ])
     expect(refused.said).toContain('release the change-log lock in public')
     // that it was accepted before is said by the record alone
@@ -310,10 +309,12 @@ describe('a record of another machine', () => {
     ]) {
       expect([end.code, end.message]).toEqual([
         4,
-        `Nothing changed: the record of run ${attack.run} does not fit this deployment: it sets JAVA_TOOL_OPTIONS, which a record from another machine may not set`,
+        `Nothing was changed: the saved record of run ${attack.run} does not match this deployment: the run sets ` +
+          'JAVA_TOOL_OPTIONS, which only a run that was started on this machine may set',
       ])
       expect(end.next?.at(-1)).toBe(
-        `testops-admin discard ${attack.run} -d {deployment}   # shows the record, saves it here, and removes it`,
+        `testops-admin discard ${attack.run} -d {deployment}   # shows the record, saves it on this machine, ` +
+          'and removes it from the deployment',
       )
     }
     expect([of.deployment.changes, of.journals.here.kept.size]).toEqual([[], 0])
@@ -324,10 +325,10 @@ describe('a record of another machine', () => {
     planted(of, attack)
     const document = await runsOf(of.session)
     expect(document.runs).toMatchObject([
-      { run: attack.run, misfit: expect.stringMatching(/^it sets JAVA_TOOL_OPTIONS/) as string },
+      { run: attack.run, misfit: expect.stringMatching(/^the run sets JAVA_TOOL_OPTIONS/) as string },
     ])
     const text = historyText(document, { columns: 200, colour: false })
-    expect(text).toContain(`Remove this record: testops-admin discard ${attack.run} -d prod`)
+    expect(text).toContain(`Remove the record of this run: testops-admin discard ${attack.run} -d prod`)
     expect(text).not.toMatch(/resume|[\u001b\u202e]/)
     expect((await ended(() => repairIn(of.session, flags, wish))).code).toBe(0)
   })
@@ -338,7 +339,8 @@ describe('a record of another machine', () => {
     const end = await ended(() => repairIn(of.session, flags, wish))
     expect([end.code, end.message]).toEqual([
       4,
-      `Nothing changed: the service is stopped, and the record \`${attack.run}\` in the deployment fits no repair`,
+      `Nothing changed: the service is stopped, and the saved record of run \`${attack.run}\` in the deployment ` +
+        'does not belong to any repair of this deployment',
     ])
   })
 
@@ -356,7 +358,7 @@ describe('a record of another machine', () => {
     )
     expect([end.code, end.message]).toEqual([
       4,
-      `Nothing changed: the record of run ${name} in the deployment has changed since it was shown`,
+      `Nothing was changed: the saved record of run ${name} in the deployment has changed since it was shown to you`,
     ])
   })
 })
@@ -402,10 +404,12 @@ describe('discard', () => {
     const end = await discarded(other, name)
     expect([end.code, end.message]).toEqual([
       4,
-      'the record fits an unfinished repair of this deployment: without the record, nobody can resume or undo that repair',
+      `the record may belong to an unfinished repair of this deployment; without the record of run ${name}, ` +
+        'nobody can resume or undo that run',
     ])
     expect((await discarded(of, name)).message).toBe(
-      `run ${name} is unfinished: without its copy, other machines cannot see it`,
+      `run ${name} is unfinished: once the copy of its record is removed from the deployment, other machines cannot ` +
+        'see the run',
     )
     expect((await discarded(other, name, { 'accept-risk': ['unfinished-run'] })).code).toBe(0)
     expect([of.journals.deployment.kept.size, of.deployment.service, of.deployment.rows]).toEqual([

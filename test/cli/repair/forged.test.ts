@@ -208,7 +208,7 @@ describe('what others have written of steps', () => {
     copyOf(of, name).push(eventOf({ event: 'undo-intent', step: 0 }), refusal, already(1))
     expect(await resumed(of, name)).toEqual([
       4,
-      expect.stringMatching(/step 2 .*: the record says done, but the deployment shows that it is not done/),
+      expect.stringMatching(/step 2 .* is done, but the deployment shows that it is not done/),
     ])
     expect(of.deployment.rows).toEqual([stuck])
   })
@@ -222,7 +222,9 @@ describe('what others have written of steps', () => {
     )
     expect(await resumed(of, run)).toEqual([
       4,
-      expect.stringMatching(/a note binds export to events, but nothing shows that this binding existed$/),
+      expect.stringMatching(
+        /the saved record has a binding of export to events, but nothing shows that this binding existed$/,
+      ),
     ])
     expect(of.deployment.broker.snapshot().bindings).toEqual([])
   })
@@ -234,7 +236,10 @@ describe('what others have written of steps', () => {
     ]) {
       const of = await resetKilledAt('delete-queues:intended')
       copyOf(of, run).push(noted('delete-queues', { event: 'bound', bindings: [bound] }))
-      expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/a note binds upload to events/)])
+      expect(await resumed(of, run)).toEqual([
+        4,
+        expect.stringMatching(/the saved record has a binding of upload to events/),
+      ])
     }
   })
 
@@ -260,9 +265,7 @@ describe('what others have written of steps', () => {
     copyOf(of, run).push(eventOf({ event: 'undo-intent', step }), eventOf({ event: 'undone', step }), ...more)
     expect(await undone(of, run)).toEqual([
       4,
-      expect.stringMatching(
-        /redeclare the queues.*: the record says undone, but the deployment shows that it is not undone/,
-      ),
+      expect.stringMatching(/redeclare as durable.*\) is undone, but the deployment shows that it is not undone/),
     ])
     expect(isAsMade(of)).toEqual(before)
   })
@@ -284,7 +287,7 @@ describe('what others have written of steps', () => {
     const of = await resetKilledAt('delete-queues:intended')
     copyOf(of, run).push(noted('move-messages', note))
     for (const end of [await resumed(of, run), await undone(of, run)])
-      expect(end).toEqual([4, expect.stringMatching(/messages moved or compared \(by another machine\)/)])
+      expect(end).toEqual([4, expect.stringMatching(/was run on another machine and moved or compared messages/)])
     // whoever says so goes on without it
     expect(await resumed(of, run, { more: { 'accept-risk': ['record-differs'] } })).toEqual([0, ''])
   })
@@ -300,7 +303,7 @@ describe('what others have written of steps', () => {
     }
     expect(await resumed(of, name)).toEqual([
       4,
-      expect.stringMatching(/has events that the journal on this machine lacks/),
+      expect.stringMatching(/has more events than the record on this machine/),
     ])
     expect(of.deployment.rows).toEqual([stuck])
   })
@@ -394,16 +397,22 @@ describe('an honest run', () => {
     },
   )
 
-  test('that another machine has gone on with, and then was killed too, is gone on with here without its word', async () => {
-    const of = await resetKilledAt('move-messages:after')
-    const made = await resetKilledAt('verify:before')
-    const other = elsewhere(of)
-    await until('redeclare-queues:after', (failpoint) => resumed(other, run, { adopt: true, failpoint }))
-    expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/the record from another machine says/)])
-    await saidBy(() => discardIn(of.session, { ...flags, 'accept-risk': ['unfinished-run'] }, run, []))
-    expect(await resumed(of, run)).toEqual([0, ''])
-    expect(isAsMade(of)).toEqual(isAsMade(made))
-  })
+  test(
+    'that another machine has gone on with, ' + 'and then was killed too, is gone on with here without its word',
+    async () => {
+      const of = await resetKilledAt('move-messages:after')
+      const made = await resetKilledAt('verify:before')
+      const other = elsewhere(of)
+      await until('redeclare-queues:after', (failpoint) => resumed(other, run, { adopt: true, failpoint }))
+      expect(await resumed(of, run)).toEqual([
+        4,
+        expect.stringMatching(/the record from another machine says that the run/),
+      ])
+      await saidBy(() => discardIn(of.session, { ...flags, 'accept-risk': ['unfinished-run'] }, run, []))
+      expect(await resumed(of, run)).toEqual([0, ''])
+      expect(isAsMade(of)).toEqual(isAsMade(made))
+    },
+  )
 
   test('that another machine has finished, and could not tell, is over here', async () => {
     const of = await resetKilledAt('stop-service:intended')
@@ -427,6 +436,9 @@ describe('an honest run', () => {
     const { of, name } = await unlockKilledAt('stop-service:after')
     copyOf(of, name).push(end('done'))
     const discarded = await ended(async () => discardIn(elsewhere(of).session, flags, name, []).then(() => null))
-    expect(discarded).toEqual([4, expect.stringMatching(/^the record fits an unfinished repair of this deployment/)])
+    expect(discarded).toEqual([
+      4,
+      expect.stringMatching(/^the record may belong to an unfinished repair of this deployment/),
+    ])
   })
 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { refuseUnknownRisks } from '../../../src/cli/repair/accepted-risks.ts'
+import { refuseUnknownRisks } from '../../../src/cli/repair/flags.ts'
 import { refuseIfReadOnly } from '../../../src/cli/repair/read-only.ts'
 import { savedPlan } from '../../../src/cli/repair/saved-plan.ts'
 import { filledError } from '../../../src/cli/repair/session.ts'
@@ -56,22 +56,22 @@ describe('a saved plan', () => {
     [
       'one that was changed',
       { ...document, plan: planOf({ steps: planOf().steps.slice(1) }) },
-      /^REFUSED the plan in .* has been changed since it was made$/,
+      /^REFUSED the plan in .* was edited after it was made$/,
     ],
     ['no JSON', '{"plan":', /^USAGE .* is not a JSON document: /],
     ['a number', '7', /^USAGE .* is not a plan$/],
     [
       'an error',
       { error: { code: 'BUG', message: 'x', suggestions: [] } },
-      /^USAGE .* is not a plan that this version can read: its schemaVersion is not 1$/,
+      /^USAGE .* is not a plan that this version of testops-admin can read: `schemaVersion` is not 1$/,
     ],
-    ['a later form', { ...document, schemaVersion: 2 }, /its schemaVersion is not 1$/],
-    ['no hash', { ...document, hash: undefined }, /its hash is missing$/],
+    ['a later form', { ...document, schemaVersion: 2 }, /`schemaVersion` is not 1$/],
+    ['no hash', { ...document, hash: undefined }, /`hash` is missing$/],
     ['a repair of a later version', { ...document, plan: { ...planOf(), repair: 'paint' } }, /plan\.repair is "paint"/],
     [
       'an action of a later version',
       { ...document, plan: { ...planOf(), steps: [{ title: 'x', action: { kind: 'paint' }, interrupts: false }] } },
-      /is of the unknown kind "paint"$/,
+      /has the unknown kind "paint"$/,
     ],
   ])('%s is refused', async (_, content, said) =>
     expect(await failureOf(savedPlan(await saved(content), undefined))).toMatch(said),

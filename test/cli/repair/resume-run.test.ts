@@ -84,7 +84,8 @@ describe('resume', () => {
     expect(await resumed(operator({ there }))).toEqual([
       'error',
       69,
-      'this machine has no run to resume; cannot tell whether another machine has one: RabbitMQ at mq:5672 refused the connection',
+      'this machine has no run to resume; cannot tell whether another machine has one: RabbitMQ at mq:5672 ' +
+        'refused the connection',
       ['nc -z mq 5672'],
     ])
     expect(times).toBe(1)
@@ -141,22 +142,28 @@ describe('resume', () => {
     ])
   })
 
-  test('one of a deployment of the same name in another cluster, where kubectl leads there by now, is left alone', async () => {
-    const of = operator()
-    const at = (server: string): string => `https://${server}:6443, namespace testops`
-    Object.assign(of.session.opened.deployment, { platform: 'kubernetes', cluster: at('10.0.0.2') })
-    await of.journals.here.begin(recordOf({ by: of.session.by, plan: planOf({ target: { cluster: at('10.0.0.1') } }) }))
-    const said = `Nothing changed: run ${run} was begun at ${at('10.0.0.1')}, but this is ${at('10.0.0.2')}`
-    const next = [
-      'kubectl config use-context NAME   # the context of that cluster',
-      'kubectl config get-contexts',
-      'testops-admin history -d prod',
-    ]
-    expect(await resumed(of)).toEqual(['error', 4, said, next])
-    expect((await undone(of, run)).slice(0, 4)).toEqual(['error', 4, said, next])
-    of.session.opened.deployment.cluster = at('10.0.0.1')
-    expect((await resumed(of)).slice(0, 2)).toEqual(['done', 0])
-  })
+  test(
+    'one of a deployment of the same name in another cluster, ' + 'where kubectl leads there by now, is left alone',
+    async () => {
+      const of = operator()
+      const at = (server: string): string => `https://${server}:6443, namespace testops`
+      Object.assign(of.session.opened.deployment, { platform: 'kubernetes', cluster: at('10.0.0.2') })
+      await of.journals.here.begin(
+        recordOf({ by: of.session.by, plan: planOf({ target: { cluster: at('10.0.0.1') } }) }),
+      )
+      const said =
+        `Nothing changed: run ${run} was started on ${at('10.0.0.1')}, ` + `but this deployment is on ${at('10.0.0.2')}`
+      const next = [
+        'kubectl config use-context NAME   # NAME: the context of the cluster where the run began',
+        'kubectl config get-contexts',
+        'testops-admin history -d prod',
+      ]
+      expect(await resumed(of)).toEqual(['error', 4, said, next])
+      expect((await undone(of, run)).slice(0, 4)).toEqual(['error', 4, said, next])
+      of.session.opened.deployment.cluster = at('10.0.0.1')
+      expect((await resumed(of)).slice(0, 2)).toEqual(['done', 0])
+    },
+  )
 
   test.each(['resume', 'undo'] as const)(
     '%s does not start the service beside a migration whose lock its last start released',
@@ -169,8 +176,12 @@ describe('resume', () => {
         way === 'undo' ? undone(of, name, more) : resumed(of, {}, { confirm: 'prod', ...more })
       const before = [...of.deployment.changes]
       const [outcome, code, message, next] = await end()
-      expect([outcome, code, message]).toEqual(['error', 4, expect.stringContaining('two migrations run at once')])
-      expect(next!.at(-1)).toMatch(/ --accept-risk running-migration {3}# only when you are sure$/)
+      expect([outcome, code, message]).toEqual([
+        'error',
+        4,
+        expect.stringContaining('starting the service now runs a second migration at the same time'),
+      ])
+      expect(next!.at(-1)).toMatch(/ --accept-risk running-migration {3}# only if you are sure$/)
       expect([of.deployment.changes, of.deployment.service]).toEqual([before, 'stopped'])
       expect((await end({ 'accept-risk': ['running-migration'] }))[1]).toBe(0)
       expect(of.deployment.service).toBe('running')
@@ -237,21 +248,24 @@ describe('a run that has deleted queues, and was being taken back', () => {
     expect((await resumed(of)).slice(0, 2)).toEqual(['interrupted', 6])
   })
 
-  test('cannot be, once the broker takes them no more: resume goes on with it, which the undo that is refused says', async () => {
-    const of = operator({ deployment: fakeDeployment({ broker: brokerWorld({ deniesTransient: true }) }) })
-    await of.journals.here.begin(recordOf({ plan }), deleted)
-    const refused = await told(() => undoIn(of.session, flags, run, ['undo', run]))
-    expect([refused?.exitCode, refused?.document.outcome, refused?.document.error?.suggestions]).toEqual([
-      4,
-      'refused',
-      [
-        'testops-admin doctor -d prod --config own.yaml',
-        `testops-admin resume ${run} -d prod --config own.yaml   # finishes the run instead`,
-      ],
-    ])
-    await (await of.journals.here.reopen(run)).append(asked[1]!)
-    expect(await resumed(of)).toEqual(['done', 0])
-  })
+  test(
+    'cannot be, once the broker takes them no more: ' + 'resume goes on with it, which the undo that is refused says',
+    async () => {
+      const of = operator({ deployment: fakeDeployment({ broker: brokerWorld({ deniesTransient: true }) }) })
+      await of.journals.here.begin(recordOf({ plan }), deleted)
+      const refused = await told(() => undoIn(of.session, flags, run, ['undo', run]))
+      expect([refused?.exitCode, refused?.document.outcome, refused?.document.error?.suggestions]).toEqual([
+        4,
+        'refused',
+        [
+          'testops-admin doctor -d prod --config own.yaml',
+          `testops-admin resume ${run} -d prod --config own.yaml   # finishes the run instead of undoing it`,
+        ],
+      ])
+      await (await of.journals.here.reopen(run)).append(asked[1]!)
+      expect(await resumed(of)).toEqual(['done', 0])
+    },
+  )
 })
 
 describe('resume --adopt', () => {
@@ -263,7 +277,7 @@ describe('resume --adopt', () => {
     expect(await resumed(other, { run: name })).toEqual([
       'error',
       64,
-      `no run \`${name}\` on record in another machine; the deployment keeps a copy`,
+      `no run \`${name}\` on record in another machine; the deployment has a copy of the run's record`,
       [`testops-admin resume --adopt ${name} -d {deployment} --dry-run`],
     ])
     expect((await resumed(other, { run: name, adopt: true })).slice(0, 2)).toEqual(['error', 4])
@@ -279,11 +293,13 @@ describe('resume --adopt', () => {
     expect(await resumed(of)).toEqual([
       'error',
       4,
-      `the copy of the journal of run ${name} is gone from the deployment: most likely another machine finished or undid the run`,
+      `the deployment no longer has its copy of the record of run ${name}: most likely another machine ` +
+        'finished or undid the run',
       [
         'testops-admin doctor -d {deployment}',
-        `testops-admin resume ${name} -d {deployment} --confirm {deployment}   # resumes it anyway`,
-        `testops-admin undo ${name} -d {deployment} --confirm {deployment}   # undoes what this machine did`,
+        `testops-admin resume ${name} -d {deployment} --confirm {deployment}   # resumes the run anyway`,
+        `testops-admin undo ${name} -d {deployment} --confirm {deployment}   # undoes the changes made ` +
+          'from this machine',
       ],
     ])
     expect(await resumed(of, {}, { confirm: 'prod' })).toEqual(['done', 0])
@@ -314,8 +330,10 @@ describe('resume --adopt', () => {
     of.journals.here.kept.set(name, ['damaged'])
     expect((await errorOf(refuseIfUnfinished(of.session)))?.suggestions).toEqual([
       'testops-admin history -d {deployment}',
-      `testops-admin resume --adopt ${name} -d {deployment} --dry-run   # if the deployment has a copy of its journal`,
-      `mv 'this machine/${name}' 'this machine/${name}.aside'   # once you are sure that it is over`,
+      `testops-admin resume --adopt ${name} -d {deployment} --dry-run   # if the deployment has a copy of the ` +
+        'saved record of this run',
+      `mv 'this machine/${name}' 'this machine/${name}.aside'   # sets the record aside; only once you are ` +
+        'sure that the run is over',
     ])
     expect(await resumed(of, { run: name, adopt: true }, adopting)).toEqual(['done', 0])
     expect((await of.journals.here.read(name)).events.at(-1)).toMatchObject({ event: 'ended', outcome: 'done' })

@@ -6,7 +6,7 @@ import { AdminError } from '../../../src/core/error.ts'
 import type { RepairLock } from '../../../src/core/lock.ts'
 import type { RunResult } from '../../../src/engine/carry-out.ts'
 import { repairText } from '../../../src/output/repair.ts'
-import { plainScreen } from '../../../src/output/screen.ts'
+import { plainScreen } from '../../../src/output/paint.ts'
 import { free, passing, recordOf, run, stuck, told } from '../../engine/repairing.ts'
 import { fakeDeployment } from '../../fakes/index.ts'
 import { flags, operator, saidBy, wish } from './session.ts'
@@ -50,7 +50,7 @@ test('a plan that is confirmed is carried out, and on record', async () => {
   expect(said.replaceAll(/\d{8}T\S+/g, 'RUN').replaceAll(/\d\.\d s/g, '0.0 s')).toMatchInlineSnapshot(`
     "Run RUN
       1/3  stop the service
-        waiting until the service and its processes are gone
+        waiting for the service and its processes to stop
       1/3  done after 0.0 s
       2/3  release the lock
       2/3  done after 0.0 s
@@ -116,7 +116,7 @@ describe('what is not confirmed is refused', () => {
     expect(await untouched(operator(), { confirm: undefined })).toEqual([
       'refused',
       4,
-      'Nothing changed: this needs a confirmation, and there is no terminal to ask on',
+      'Nothing changed: this command needs a confirmation, but there is no terminal to ask on',
       ['testops-admin unlock-changelog -d prod --confirm prod'],
     ])
   })
@@ -132,7 +132,7 @@ describe('risks', () => {
       'the holder is alive: pid 7',
       [
         'wait until it has ended',
-        "testops-admin unlock-changelog --schema 'my schema' --accept-risk live-holder   # only when you are sure",
+        "testops-admin unlock-changelog --schema 'my schema' --accept-risk live-holder   # only if you are sure",
       ],
     ])
   })
@@ -197,7 +197,10 @@ describe('one repair at a time', () => {
       'refused',
       5,
       'op2@bastion (process 7) has been running unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
-      ['testops-admin history -d prod --config own.yaml', 'wait until it has ended, then try again'],
+      [
+        'testops-admin history -d prod --config own.yaml',
+        "wait until the other operator's repair has ended, then try again",
+      ],
     ])
   })
 
@@ -264,8 +267,10 @@ describe('one repair at a time', () => {
       'planned',
       0,
       [
-        `it would be refused now: run ${run} (unlock-changelog, by op@bastion) is unfinished; ` +
-          `\`testops-admin resume ${run} -d prod --config own.yaml\`; \`testops-admin undo ${run} -d prod --config own.yaml\``,
+        `at the moment, testops-admin would refuse this repair: run ${run} (unlock-changelog, by op@bastion) ` +
+          'is unfinished; ' +
+          `\`testops-admin resume ${run} -d prod --config own.yaml\`; \`testops-admin undo ${run} -d prod ` +
+          `--config own.yaml\``,
       ],
     ])
   })
@@ -293,8 +298,8 @@ describe('one repair at a time', () => {
 
 test('a journal that cannot be begun keeps everything as it is', async () => {
   const of = operator()
-  of.journals.here.failing = new AdminError('UNAVAILABLE', 'the journal cannot be written: EROFS')
-  expect((await untouched(of)).slice(0, 3)).toEqual(['failed', 69, 'the journal cannot be written: EROFS'])
+  of.journals.here.failing = new AdminError('UNAVAILABLE', 'the record of this run cannot be saved: EROFS')
+  expect((await untouched(of)).slice(0, 3)).toEqual(['failed', 69, 'the record of this run cannot be saved: EROFS'])
 })
 
 test('a deployment that keeps no journal is named in the plan and when the run begins', async () => {
@@ -303,9 +308,10 @@ test('a deployment that keeps no journal is named in the plan and when the run b
   })
   const { document, said } = await repaired(of)
   expect(document.plan.notes).toEqual([
-    'the deployment cannot keep a copy of the journal, so `resume` works only on this machine: no broker is configured',
+    "`resume` works only on this machine, because the deployment cannot keep a copy of the run's record: no " +
+      'broker is configured',
   ])
-  expect(said).toContain('its journal is only on this machine: no broker is configured')
+  expect(said).toContain('The record of this run is saved only on this machine: no broker is configured')
 })
 
 test('Ctrl-C before the first step changes nothing and leaves nothing half done', async () => {
@@ -340,7 +346,7 @@ test('a lock that is lost before the first step changes nothing, and leaves noth
     6,
     {
       code: 'INTERRUPTED',
-      message: 'the lock on this deployment (db) has been lost: another operator may be at work',
+      message: 'this run lost its lock on the deployment (db). Another operator may be repairing the deployment now',
       suggestions: [],
     },
     [],

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { notesOn } from '../../../src/cli/scan/notes.ts'
-import type { Asked } from '../../../src/cli/scan/notes.ts'
+import { notesOn } from '../../../src/cli/scan/document.ts'
+import type { Asked } from '../../../src/cli/scan/document.ts'
 import { openScan } from '../../../src/logs/scan/scanner.ts'
-import { resultOf } from '../../../src/runtime/scan/result.ts'
-import type { ScannedPart } from '../../../src/runtime/scan/result.ts'
+import { resultOf } from '../../../src/runtime/scan/run.ts'
+import type { ScannedPart } from '../../../src/runtime/scan/run.ts'
 
 const part = (name: string, text: string, isBinary = false): ScannedPart => {
   const scan = openScan({ timeZone: 'UTC' })
   scan.write(Buffer.from(text))
   return { name, tally: scan.end(), isBinary }
 }
-const asked: Asked = { timeZone: 'UTC', assumedFrom: "this machine's own" }
+const asked: Asked = { timeZone: 'UTC', assumedFrom: "this machine's zone" }
 const since = new Date('2026-11-22T10:00:00Z')
 
 function notes(parts: readonly ScannedPart[], more: Partial<Asked> = {}, isCut = false): string[] {
@@ -35,10 +35,10 @@ test('where nothing of the log is of the time that is wanted, that is said', () 
   const parts = [part('a', '2026-11-22 10:00:00.000 INFO x\n2026-11-22 10:30:00.000 INFO y\n')]
   const zone = { assumedFrom: null }
   expect(notes(parts, { ...zone, since: new Date('2026-11-22T10:31:00Z') })).toEqual([
-    'empty: no records in the requested time: the newest one is from 2026-11-22 10:30:00Z',
+    'empty: no records in the requested time range: the newest record is from 2026-11-22 10:30:00Z',
   ])
   expect(notes(parts, { ...zone, until: new Date('2026-11-22T10:00:00Z') })).toEqual([
-    'empty: no records in the requested time: the oldest one is from 2026-11-22 10:00:00Z',
+    'empty: no records in the requested time range: the oldest record is from 2026-11-22 10:00:00Z',
   ])
   expect(notes(parts, { ...zone, since, until: new Date('2026-11-22T10:00:01Z') })).toEqual([])
 })
@@ -46,17 +46,18 @@ test('where nothing of the log is of the time that is wanted, that is said', () 
 test('dates in an unknown form are a gap only where a time was asked for', () => {
   const parts = ['a', 'b', 'c', 'd', 'e'].map((name) => part(name, '22/Nov/2026 HTTP FAILED\n'))
   expect(notes(parts)).toEqual([
-    'dates: a, b, c and 2 more: unknown date format, so the times of its records are unknown',
+    'dates: a, b, c and 2 more: unknown date format, so the times of the records are unknown',
   ])
   expect(notes(parts.slice(0, 1), { since })).toEqual([
-    'dates, a gap: a: unknown date format, so the times of its records are unknown; all of them are counted, in the requested time or not',
+    'dates, a gap: a: unknown date format, so the times of the records are unknown; all records are counted, ' +
+      'including those outside the requested time range',
   ])
 })
 
 test('the zone is told where it was not given and counts', () => {
   const parts = [part('a', '2026-11-22 10:00:00.000 INFO x\n')]
   expect(notes(parts, { since })).toEqual([
-    "time-zone: times without an offset are read as UTC, this machine's own: use --time-zone to change that",
+    "time-zone: times without an offset are read as UTC, this machine's zone; to change the zone, use --time-zone",
   ])
   expect(notes(parts, { since, assumedFrom: null })).toEqual([])
 })
@@ -67,8 +68,8 @@ test('bytes that are no text, a clock that runs backwards, and an interruption',
   )
   const back = '2026-11-22 12:00:00.000 INFO HTTP FAILED\n2026-11-22 11:00:00.000 INFO HTTP FAILED\n'
   expect(notes([part('a', back)])).toEqual([
-    'clock: the log goes back in time once: first and last are its earliest and latest times, wherever they are',
+    'clock: the times in the log jump back once: "first" and "last" are the earliest and the latest time in the log',
   ])
-  expect(notes([part('a', back + back)])[0]).toContain('goes back in time 2 times')
+  expect(notes([part('a', back + back)])[0]).toContain('the times in the log jump back 2 times')
   expect(notes([], {}, true)).toEqual(['interrupted, a gap: interrupted: these are the findings so far'])
 })

@@ -26,7 +26,7 @@ test('on a terminal a table is drawn anew, and taken away in the end', async () 
   const { show, end } = telling(terminal.stdout)
   await expect
     .poll(() => terminal.screen, { timeout })
-    .toEqual(['before', '… 1 line so far, no known fault; Ctrl-C stops with a summa…'])
+    .toEqual(['before', '… 1 line so far, no known fault; press Ctrl-C for the summ…'])
   show(several)
   await expect.poll(() => terminal.screen.length, { timeout }).toBe(7)
   expect(terminal.screen[1]).toBe('✖ error    unknown-host         412, last 2026-11-22 11:59…')

@@ -32,7 +32,7 @@ test('projects and trees, as they are named', async () => {
     { project: 1, tree: 12 },
   ])
   expect(await namedItems({ ...none, all: true })).toEqual([])
-  expect(await fault(none)).toBe('USAGE no trees are named: name projects or trees, or request all')
+  expect(await fault(none)).toBe('USAGE no projects or trees were given. Name at least one, or request all of them')
 })
 
 test('a file as people and other programs write it', async () => {
@@ -59,26 +59,26 @@ test.each([
   { projects: ['1/2'], says: '--project 1/2: not a project id' },
   { projects: ['1,2'], says: '--project 1,2: not a project id' },
   { projects: ['9'.repeat(20)], says: `--project ${'9'.repeat(20)}: not a project id` },
-  { trees: ['12'], says: '--tree 12: not PROJECT/TREE, such as 3/12' },
-  { trees: ['1/2/3'], says: '--tree 1/2/3: not PROJECT/TREE, such as 3/12' },
-  { trees: ['1/'], says: '--tree 1/: not PROJECT/TREE, such as 3/12' },
+  { trees: ['12'], says: '--tree 12: expected PROJECT/TREE, for example 3/12' },
+  { trees: ['1/2/3'], says: '--tree 1/2/3: expected PROJECT/TREE, for example 3/12' },
+  { trees: ['1/'], says: '--tree 1/: expected PROJECT/TREE, for example 3/12' },
 ])('ids that are none: $says', async ({ says, ...named }) => {
-  expect(await fault(named)).toBe(`USAGE ids are whole numbers above 0: ${says}`)
+  expect(await fault(named)).toBe(`USAGE ids must be whole numbers above 0: ${says}`)
 })
 
 test('every bad line is named, the first few of many', async () => {
   expect(await fault({ file: await file('1\nx\n2/y\n') })).toBe(
-    'USAGE ids are whole numbers above 0: line 2 of FILE: "x"; line 3 of FILE: "2/y"',
+    'USAGE ids must be whole numbers above 0: line 2 of FILE: "x"; line 3 of FILE: "2/y"',
   )
   const many = Array.from({ length: 12 }, (_, index) => `p${index}`).join('\n')
   expect(await fault({ file: await file(many) })).toMatch(/line 5 of FILE: "p4"; and 7 more$/)
   expect(await fault({ file: await file('\u001b[31mred') })).toBe(
-    'USAGE ids are whole numbers above 0: line 1 of FILE: "\\u001b[31mred"',
+    'USAGE ids must be whole numbers above 0: line 1 of FILE: "\\u001b[31mred"',
   )
 })
 
 test.each(['', '\n\n', '# nothing\n  # at all\n'])('an empty file: %j', async (text) => {
-  expect(await fault({ file: await file(text) })).toBe('USAGE FILE lists no project and no tree')
+  expect(await fault({ file: await file(text) })).toBe('USAGE FILE lists no projects or trees')
 })
 
 test('a file that is not there, or is no list', async () => {

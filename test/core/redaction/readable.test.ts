@@ -2,8 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { withoutSecrets } from '../../../src/core/redaction/index.ts'
 import { explainEntries } from '../../../src/knowledge/explain/index.ts'
-import { crashReasons, crashReasonsInError } from '../../../src/knowledge/crash-reasons.ts'
-import { logSignatures } from '../../../src/knowledge/log-signatures.ts'
+import { crashReasons, crashReasonsInError, logSignatures } from '../../../src/knowledge/log-signatures.ts'
 import { signatures } from '../../../src/knowledge/signatures.ts'
 import { commands } from '../../../src/commands/index.ts'
 import { readableLines, secretLines } from './lines.ts'
@@ -25,17 +24,20 @@ const matched: readonly string[] = [
   'Caused by: java.net.UnknownHostException: jira.example.org: Name or service not known',
   '<-- HTTP FAILED: java.net.UnknownHostException: jira.example.org',
   "Integration 'x' answered 400 Bad Request to GET https://jira.example.org",
-  'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00::2) since 11/21/26, 2:12 AM',
+  'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00::2) ' +
+    'since 11/21/26, 2:12 AM',
   'Successfully acquired change log lock',
   'Successfully released change log lock',
   'INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.',
-  "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q1' in vhost '/': received 'true' but current is 'false'",
+  "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q1' in vhost '/': " +
+    "received 'true' but current is 'false'",
   'Fatal glibc error: CPU does not support x86-64-v3',
   'Request failed with status code 401. The expected CSRF token could not be found',
   'Request failed with status code 409',
   '404 Bad credentials',
   'java.lang.OutOfMemoryError: Java heap space',
-  'HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=5)',
+  'HikariPool-1 - Connection is not available, request timed out after 30000ms ' +
+    '(total=10, active=10, idle=0, waiting=5)',
   "We weren't able to index files during [5m]: found [17], indexed [0]",
   'All files have been processed: indexed [10], processed [0], errors [10]',
   'Waiting for changelog lock....',

@@ -24,7 +24,8 @@ const packings: readonly [string, (line: string) => string][] = [
   [
     'in a stack trace',
     (line) =>
-      `java.lang.RuntimeException: ${line}\n\tat c.e.Api.call(Api.java:42)\nCaused by: java.io.IOException: ${line}\n\tat c.e.Api.call(Api.java:17)`,
+      `java.lang.RuntimeException: ${line}\n\tat c.e.Api.call(Api.java:42)\nCaused by: java.io.IOException: ` +
+      `${line}\n\tat c.e.Api.call(Api.java:17)`,
   ],
   ['in single quotation marks', (line) => `curl failed: '${line}'`],
   ['in brackets', (line) => `request [${line}] failed`],

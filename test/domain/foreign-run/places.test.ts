@@ -5,7 +5,7 @@ import { fileWorld } from '../../fakes/index.ts'
 import { history, setting, step, unfitOf } from './records.ts'
 
 const path = '/etc/testops/testops.env'
-const others = `a note would change lines of ${path} that do not set VENDOR_RABBIT_DURABLE`
+const others = `undoing the run would also change lines of ${path} that do not set VENDOR_RABBIT_DURABLE`
 
 function noted(trace: { at: number; was: string; is: string }): RunHistory {
   const note = `environment-file ${JSON.stringify({ path, ...trace })}`
@@ -32,6 +32,6 @@ test.each<[what: string, text: string, trace: { at: number; was: string; is: str
 test('a file that is not UTF-8 has no known places', async () => {
   const files = fileWorld({ [path]: { '': `# \u{fffd}\n${line}true` } }).source
   expect(await unfitOf(noted({ at: 5, was: 'fals', is: 'tru' }), { files })).toEqual([
-    `${path} is not UTF-8: cannot tell where a note would change it`,
+    `cannot tell which lines of ${path} would change if the run were undone: the file is not in UTF-8`,
   ])
 })

@@ -120,7 +120,7 @@ describe('a run of this program fits wherever it is stopped', () => {
 })
 
 describe('an exchange is that of the broker', () => {
-  const notAsRecorded = /^exchange events is not declared as the record says$/
+  const notAsRecorded = /^the declaration of exchange events differs from the saved record$/
   test.each([
     ['arguments', { arguments: { 'alternate-exchange': 'mine' } }],
     ['mark as internal', { internal: true }],
@@ -156,13 +156,13 @@ describe('an exchange is that of the broker', () => {
       'in a run that has done nothing',
       reset(withTap()),
       { broker: asItWas },
-      /^exchange tap is missing, but the record has not deleted it$/,
+      /^exchange tap is missing, but according to the saved record it should exist$/,
     ],
     [
       'before the step that switches it',
       reset(withTap(), ranTo('move-messages')),
       { broker: asItWas, service: stopped },
-      /^exchange tap is missing, but the record has not deleted it$/,
+      /^exchange tap is missing, but according to the saved record it should exist$/,
     ],
     [
       'where nothing of a run stands',
@@ -174,7 +174,7 @@ describe('an exchange is that of the broker', () => {
       'once it would have been declared again',
       reset(withTap(), ranTo('switch-exchanges', ['intent', 'done'])),
       { broker: deleted, service: stopped },
-      /^exchange tap is missing, but the record has not deleted it$/,
+      /^exchange tap is missing, but according to the saved record it should exist$/,
     ],
   ])('and not a new one: %s', async (_, it, sources, said) =>
     expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
@@ -183,7 +183,7 @@ describe('an exchange is that of the broker', () => {
   test('and is not durable before the step that makes it so', async () => {
     expect(
       await unfitOf(reset(), { broker: fakeBroker({ queues: [uploads], exchanges: [switched], bindings: [binding] }) }),
-    ).toEqual(['exchange events is durable, but the record has not declared it again yet'])
+    ).toEqual(['exchange events is durable, but according to the saved record it should be transient'])
   })
 })
 
@@ -204,25 +204,25 @@ describe('bindings are those of the broker', () => {
       'one more to its own queue',
       reset(withBinding(resetSteps(), more)),
       given(),
-      /^queue upload is not bound to events as the record says$/,
+      /^the binding of queue upload to events is missing, or differs from the saved record$/,
     ],
     [
       'one more to a queue of others',
       reset(withBinding(resetSteps(), toOrders)),
       given(),
-      /^queue orders is not bound to events as the record says$/,
+      /^the binding of queue orders to events is missing, or differs from the saved record$/,
     ],
     [
       'the same, while exchanges are switched, of one that is still there',
       reset(withBinding(resetSteps(), toOrders), ranTo('switch-exchanges')),
       given(),
-      /^queue orders is not bound to events as the record says$/,
+      /^the binding of queue orders to events is missing, or differs from the saved record$/,
     ],
     [
       'the same, once it is switched',
       reset(withBinding(resetSteps(), toOrders), ranTo('start-service')),
       given({ exchange: switched, upload: anew }),
-      /^queue orders is not bound to events as the record says$/,
+      /^the binding of queue orders to events is missing, or differs from the saved record$/,
     ],
     [
       'one of a note',
@@ -231,13 +231,13 @@ describe('bindings are those of the broker', () => {
         eventOf({ event: 'noted', step: 7, note: JSON.stringify([toOrders]) }),
       ]),
       given(),
-      /^queue orders is not bound to events as the record says$/,
+      /^the binding of queue orders to events is missing, or differs from the saved record$/,
     ],
     [
       'one in one step alone',
       reset(changed('redeclare-queues', ({ bindings }) => ({ bindings: [...bindings, more] }))),
       given(),
-      /^its steps bind its queues and exchanges in different ways$/,
+      /^the steps of the run disagree about the bindings of its queues and exchanges$/,
     ],
     [
       'one less',
@@ -261,7 +261,7 @@ describe('bindings are those of the broker', () => {
         ),
       ),
       given(),
-      /^it leaves out the binding of queue upload to events$/,
+      /^the saved record lacks the binding of queue upload to events$/,
     ],
   ])('%s', async (_, it, sources, said) =>
     expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
@@ -270,7 +270,7 @@ describe('bindings are those of the broker', () => {
 
 describe('a queue that is not there was deleted by the run', () => {
   const unproven = /^queue upload is missing, and nothing shows that it ever existed$/
-  const early = /^queue upload is missing, but the record has not deleted it yet$/
+  const early = /^queue upload is missing, but according to the saved record it should exist$/
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
     ['nothing is on record', reset(), { broker: without('queue') }, early],
     [
@@ -320,7 +320,7 @@ describe('a queue that is not there was deleted by the run', () => {
       'it was to be declared in any case',
       reset(resetSteps(), ranTo('start-service')),
       { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }), service: stopped },
-      /^queue upload is missing, but the record has declared it again$/,
+      /^queue upload is missing, but the saved record says that the run redeclared it$/,
     ],
     [
       'it would vanish, and nothing was begun',
@@ -345,7 +345,7 @@ describe('a queue that is there', () => {
       'is not durable before it was deleted',
       reset(),
       { broker: fakeBroker({ queues: [anew], exchanges: [events], bindings: [binding] }) },
-      /^queue upload is durable, but the record has not deleted it yet$/,
+      /^queue upload is durable, but according to the saved record it should be transient$/,
     ],
     [
       'has the arguments that an undo would give it',
@@ -354,13 +354,13 @@ describe('a queue that is there', () => {
         ranTo('start-service'),
       ),
       { broker: fakeBroker({ queues: [anew], exchanges: [switched], bindings: [binding] }) },
-      /^queue upload is durable, but not declared as in the record$/,
+      /^the declaration of durable queue upload differs from the saved record$/,
     ],
     [
       'is of no connection alone',
       reset(),
       { broker: fakeBroker({ queues: [{ ...uploads, exclusive: true }], exchanges: [events], bindings: [binding] }) },
-      /^queue upload is not declared as the record says$/,
+      /^the declaration of queue upload differs from the saved record$/,
     ],
     [
       'keeps each argument that the broker takes',
@@ -370,7 +370,7 @@ describe('a queue that is there', () => {
         })),
       ),
       { broker: asItWas },
-      /^it declares queue upload without its x-max-priority$/,
+      /^the run redeclares queue upload without its argument x-max-priority$/,
     ],
     [
       'is marked to be declared where it is declared',
@@ -378,13 +378,13 @@ describe('a queue that is there', () => {
         changed('delete-queues', ({ queues }) => ({ queues: queues.map((it) => ({ ...it, always: true as const })) })),
       ),
       { broker: asItWas },
-      /^it marks queues for declaration in a step that declares none$/,
+      /^the saved record marks queues to be redeclared, but in a step that does not redeclare queues$/,
     ],
     [
       'is waited for',
       reset(changed('await-quiet', () => ({ queues: [] }))),
       { broker: asItWas },
-      /^the queues that it waits for are not those that it deletes$/,
+      /^the run waits until nobody reads from its queues, but then deletes other queues$/,
     ],
     [
       'gets a queue to hold its messages',
@@ -414,7 +414,9 @@ describe('a queue that is there', () => {
       }),
     })
     expect(await unfitOf(reset(steps), at('4.3.6'))).toEqual([])
-    expect(await unfitOf(reset(steps), at('3.13.7'))).toEqual(['it declares queue upload without its x-queue-version'])
+    expect(await unfitOf(reset(steps), at('3.13.7'))).toEqual([
+      'the run redeclares queue upload without its argument x-queue-version',
+    ])
   })
 })
 
@@ -432,36 +434,41 @@ describe('messages that are deleted', () => {
   }
   const intended = ranTo('delete-queues', ['intent'], resetSteps({ discards: true }))
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
-    ['are told as lost', untold, { broker: asItWas }, /^it would lose messages without saying so$/],
+    [
+      'are told as lost',
+      untold,
+      { broker: asItWas },
+      /^the plan of the run does not say correctly whether messages are lost$/,
+    ],
     [
       'are not told as lost by a blank',
       discarding(4, { of: { loses: ' ' } }),
       { broker: asItWas },
-      /^it would lose messages without saying so$/,
+      /^the plan of the run does not say correctly whether messages are lost$/,
     ],
     [
       'are shown in their number',
       discarding(1e6, { shown: 4 }),
       { broker: asItWas },
-      /^its plan shows 4 messages as lost, but it deletes up to 1000000$/,
+      /^the plan of the run shows 4 messages as lost, but its steps delete up to 1000000$/,
     ],
     [
       'are no more than there are',
       discarding(1e6),
       { broker: asItWas },
-      /^it deletes up to .* messages, but its queues hold 4$/,
+      /^the run deletes up to .* messages, but its queues contain 4$/,
     ],
     [
       'are no more than there are, as long as no queue was deleted',
       discarding(1e6, { ran: intended }),
       { broker: asItWas, service: stopped },
-      /^it deletes up to .* messages, but its queues hold 4$/,
+      /^the run deletes up to .* messages, but its queues contain 4$/,
     ],
     [
       'are counted once',
       reset(changed('delete-queues', () => ({ counts: { messages: 1e6 } }))),
       { broker: asItWas },
-      /^its steps count different numbers of messages$/,
+      /^the steps of the run disagree about the number of messages, or the number is invalid$/,
     ],
   ])('%s', async (_, it, sources, said) =>
     expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),

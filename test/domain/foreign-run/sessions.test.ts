@@ -52,7 +52,7 @@ test.each<[what: string, RunHistory, SessionsSource, said: string[]]>([
     'another one than that of the sessions',
     removal({ namespace: 'orders' }),
     store({ namespace: 'spring:session' }, { orders: 9 }),
-    ['it removes keys below orders, but the sessions are below spring:session'],
+    ['the run removes Redis keys under orders, but the sessions are under spring:session'],
   ],
   [
     'one of several',
@@ -66,25 +66,28 @@ test.each<[what: string, RunHistory, SessionsSource, said: string[]]>([
       },
       { orders: 9 },
     ),
-    ['it removes keys below orders, but several key spaces hold sessions: orders, spring:session'],
+    [
+      'the run removes Redis keys under orders, but there are sessions under several key prefixes: orders, ' +
+        'spring:session',
+    ],
   ],
   [
     'one that holds other keys, where no session is',
     removal({ namespace: 'orders' }, true),
     store({}, { orders: 9 }),
-    ['it removes keys below orders, but nothing shows that sessions were ever there'],
+    ['the run removes Redis keys under orders, but nothing shows that sessions were ever stored there'],
   ],
   [
     'one that is empty, in a run that has done nothing',
     removal({ namespace: 'orders' }),
     store({}),
-    ['it removes keys below orders, but nothing shows that sessions were ever there'],
+    ['the run removes Redis keys under orders, but nothing shows that sessions were ever stored there'],
   ],
   [
     'all of a database for one user',
     removal({ which: { user: 'alice' }, flush: true }),
     store({ namespace: 'spring:session' }),
-    ['it empties the whole database, but selects only some of the sessions'],
+    ['the run empties the whole Redis database, but its plan selects only some of the sessions'],
   ],
 ])('the key space of a record: %s', async (_, it, sessions, said) =>
   expect(await unfitOf(it, { sessions })).toEqual(said),

@@ -34,21 +34,32 @@ describe('of what is signed in with', () => {
         password: { text: 's3cret', from: 'the file pw', hadLineEnd: true },
       }),
     ).toEqual([
-      'user ok: `bob`: it is a name. If it is refused, try an e-mail address: some integrations need that',
-      'password ok: the password (the file pw) has no invisible characters at either end; the line end at the end of the file is ignored',
+      'user ok: `bob`: the user is a name. If the external system refuses this user, try an e-mail address, ' +
+        'which some integrations need',
+      'password ok: the password (the file pw) has no invisible characters at its start or end; the line ' +
+        'break at the end of the file is ignored',
     ])
   })
 
   test('an e-mail address that is not to be shown', () => {
     expect(of({ user: { text: 'bob@example.org', from: 'the file user' } })).toEqual([
-      'user ok: the user (the file user): it is an e-mail address. If it is refused, try a name: some integrations need that',
+      'user ok: the user (the file user): the user is an e-mail address. If the external system refuses this ' +
+        'user, try a name, which some integrations need',
     ])
   })
 
   test.each([
-    ['a blank at the end', ' s3cret', 'begins with 1 blank (U+0020), which counts as part of the token'],
-    ['several lines', 's3\ncr\net', 'contains 2 line feeds (U+000A), but a token is one line'],
-    ['a control character', 's3\u0007cret', 'contains 1 U+0007, but a token is one line'],
+    ['a blank at the end', ' s3cret', 'begins with 1 blank (U+0020). Such characters count as part of the token'],
+    [
+      'several lines',
+      's3\ncr\net',
+      'contains 2 line feeds (U+000A), but a token must be one line without control characters',
+    ],
+    [
+      'a control character',
+      's3\u0007cret',
+      'contains 1 U+0007, but a token must be one line without control characters',
+    ],
   ])('a token with %s is a problem of credentials, and is not shown', (_, text, said) => {
     const [step] = credentialSteps({ token: { text, from: 'standard input' } })
     expect(step).toEqual({

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { answerStep } from '../../../src/domain/integrations/answer.ts'
-import { certificateStep } from '../../../src/domain/integrations/certificate.ts'
-import { reachSteps } from '../../../src/domain/integrations/reach.ts'
+import { certificateStep, reachSteps } from '../../../src/domain/integrations/reach.ts'
 import type { ServicePlace } from '../../../src/domain/integrations/reach.ts'
-import { keptFromSignIn, signInStep } from '../../../src/domain/integrations/sign-in.ts'
+import { keptFromSignIn, signInStep } from '../../../src/domain/integrations/credentials.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type {
   Certificate,
@@ -29,10 +28,10 @@ describe('an answer to who gives no credentials', () => {
     ['is open', api, answer(200), 'ok', /answers without credentials/],
     ['forbids', api, answer(403), 'unknown', /requires credentials, or it refuses this machine$/],
     ['does not know the call', api, answer(400), 'problem api', /the API has changed$/],
-    ['is not there', api, answer(404), 'problem api', /does not know this call/],
-    ['is gone', api, answer(410), 'problem api', /does not know this call/],
-    ['is not there at the root, which names no API', root, answer(404), 'ok', /add its path to --url/],
-    ['does not answer GET', api, answer(405), 'unknown', /does not answer GET/],
+    ['is not there', api, answer(404), 'problem api', /does not recognize this API call/],
+    ['is gone', api, answer(410), 'problem api', /does not recognize this API call/],
+    ['is not there at the root, which names no API', root, answer(404), 'ok', /add the path of the API to `--url`/],
+    ['does not answer GET', api, answer(405), 'unknown', /refuses GET at this address/],
     ['is a page where an API was', api, answer(200, { form: 'page' }), 'problem api', /a web page/],
     ['is a page of a web interface', ui, answer(200, { form: 'page' }), 'warning api', /a web page/],
     ['is the page at the root', root, answer(200, { form: 'page' }), 'ok', /says nothing about the API/],
@@ -44,7 +43,7 @@ describe('an answer to who gives no credentials', () => {
       new URL('http://a.example.org:443/api'),
       answer(400, { said: "HTTP 400, 'The plain HTTP request was sent to HTTPS port'" }),
       'problem api',
-      /needs https/,
+      /expects https/,
     ],
     ['sends to its sign-in page from the root', root, answer(302, { location: '/login.jsp' }), 'ok', /sign-in page/],
     [
@@ -52,24 +51,24 @@ describe('an answer to who gives no credentials', () => {
       api,
       answer(302, { location: 'https://sso.example.org/auth' }),
       'problem api',
-      /an API answers 401/,
+      /an API would answer 401/,
     ],
     [
       'sends to a sign-in page by its other name',
       api,
       answer(302, { location: '/users/sign_in' }),
       'problem api',
-      /a sign-in page, where an API answers 401/,
+      /a sign-in page, but an API would answer 401/,
     ],
     ['sends to a page that authorizes', ui, answer(302, { location: '/authorize' }), 'warning api', /a sign-in page/],
     ['sends to a session', api, answer(303, { location: '/session/new' }), 'problem api', /a sign-in page/],
-    ['sends to a catalogue', ui, answer(302, { location: '/catalogindex' }), 'ok', /page of its own/],
+    ['sends to a catalogue', ui, answer(302, { location: '/catalogindex' }), 'ok', /another of its own pages/],
     [
       'sends to itself',
       api,
       answer(302, { location: '/rest/api/2/myself', isLoop: true }),
       'problem api',
-      /^HTTP 302: it redirects to itself/,
+      /^HTTP 302: the external system redirects to itself/,
     ],
     [
       'sends to itself, where that is a sign-in page',
@@ -86,20 +85,20 @@ describe('an answer to who gives no credentials', () => {
       /redirects to itself/,
     ],
     [
-      'wants a client certificate',
+      'requires a client certificate',
       api,
       new AdminError('UNEXPECTED_ANSWER', 'it wants one', [], {
         obstacle: { kind: 'client-certificate', host: 'a', port: 443 },
       }),
       'unknown',
-      /^it wants one: cannot tell from here whether the service has one/,
+      /^it wants one: cannot tell from this machine whether the service has a client certificate/,
     ],
     [
-      'wants a client certificate, and says so',
+      'requires a client certificate, and says so',
       api,
       answer(400, { said: "HTTP 400, 'No required SSL certificate was sent'" }),
       'unknown',
-      /requires a client certificate: cannot tell from here whether the service has one/,
+      /requires a client certificate: cannot tell from this machine whether the service has a client certificate/,
     ],
     [
       'sends to another host',
@@ -116,9 +115,9 @@ describe('an answer to who gives no credentials', () => {
       /must begin with https:\/\//,
     ],
     ['has moved for good', api, answer(308, { location: '/rest/api/3/myself' }), 'warning api', /moved permanently/],
-    ['sends to another page', ui, answer(302, { location: '/jira/' }), 'ok', /page of its own/],
+    ['sends to another page', ui, answer(302, { location: '/jira/' }), 'ok', /another of its own pages/],
     ['sends to what is no address', api, answer(302, { location: 'http://[' }), 'problem api', /invalid address/],
-    ['has a status that nobody knows', api, answer(499), 'problem api', /does not know this call/],
+    ['has a status that nobody knows', api, answer(499), 'problem api', /does not recognize this API call/],
     ['never comes', api, new AdminError('TIMED_OUT', 'late'), 'problem connectivity', /^late$/],
     ['is no HTTP', api, new AdminError('UNEXPECTED_ANSWER', 'no HTTP'), 'problem api', /^no HTTP$/],
     [
@@ -171,7 +170,10 @@ describe('a certificate', () => {
       'is fine',
       {},
       'ok',
-      /^for tracker\.example\.org, by R11 \(Authority\), valid until 2027-01-21 12:00:00Z: 60 days left$/,
+      new RegExp(
+        String.raw`^certificate for tracker\.example\.org, issued by R11 \(Authority\), ` +
+          'valid until 2027-01-21 12:00:00Z: 60 days left$',
+      ),
     ],
     ['ends in 15 days', { chain: [certificate({ to: days(15) })] }, 'ok', /: 15 days left$/],
     ['ends in 14 days', { chain: [certificate({ to: days(14) })] }, 'warning connectivity', /: 14 days left$/],
@@ -179,43 +181,46 @@ describe('a certificate', () => {
       'has an authority that ends sooner',
       { chain: [certificate(), certificate({ subject: 'R11', to: days(1) })] },
       'warning connectivity',
-      /\(the certificate of R11 above it\): 1 day left$/,
+      /\(when the issuer certificate of R11 expires\): 1 day left$/,
     ],
     [
       'has expired',
       { distrust: 'CERT_HAS_EXPIRED', chain: [certificate({ to: days(-1) })] },
       'problem connectivity',
-      /^it expired at 2026-11-21 12:00:00Z\. Issued by R11/,
+      /^the certificate expired at 2026-11-21 12:00:00Z\. Issuer: R11/,
     ],
     [
       'has an authority that has expired',
       { distrust: 'CERT_HAS_EXPIRED', chain: [certificate(), certificate({ subject: 'R11', to: days(-1) })] },
       'problem connectivity',
-      /^the certificate of R11 above it expired/,
+      /^the issuer certificate of R11 expired/,
     ],
     [
       'is not valid yet',
       { distrust: 'CERT_NOT_YET_VALID', chain: [certificate({ from: days(1) })] },
       'problem connectivity',
-      /^it is not valid before 2026-11-23 12:00:00Z. If that is in the past, the clock of this machine is wrong/,
+      new RegExp(
+        '^the certificate is valid only from 2026-11-23 12:00:00Z. ' +
+          'If that time has passed, the clock of this machine is wrong',
+      ),
     ],
     [
       'is for another name',
       { distrust: 'ERR_TLS_CERT_ALTNAME_INVALID', isNamed: false },
       'problem connectivity',
-      /^it is for tracker\.example\.org, not for tracker\.example\.org/,
+      /^the certificate is for tracker\.example\.org, not for tracker\.example\.org/,
     ],
     [
       'is signed by itself',
       { distrust: 'DEPTH_ZERO_SELF_SIGNED_CERT', chain: [certificate({ isSelfSigned: true })] },
       'problem connectivity',
-      /^it is self-signed; .*--ca FILE\)$/,
+      /^the certificate is self-signed\. The service may still trust it: .*`--ca FILE`$/,
     ],
     [
       'is of an unknown authority',
       { distrust: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
       'problem connectivity',
-      /does not send the certificate of its authority, .* Issued by R11/,
+      /does not send the issuer's certificate, .* Issuer: R11/,
     ],
     ['is distrusted for another reason', { distrust: 'CERT_REVOKED' }, 'problem connectivity', /^CERT_REVOKED/],
     [
@@ -226,16 +231,16 @@ describe('a certificate', () => {
         chain: [certificate({ isSelfSigned: true, to: days(-1), names: [] })],
       },
       'problem connectivity',
-      /^it is for .*; it expired .*; it is self-signed/,
+      /^the certificate is for .*; the certificate expired .*; the certificate is self-signed/,
     ],
-    ['is not shown', { chain: [] }, 'unknown', /shows no certificate/],
+    ['is not shown', { chain: [] }, 'unknown', /sends no certificate/],
     [
       'is wanted of the client',
       new AdminError('UNEXPECTED_ANSWER', 'it wants one', [], {
         obstacle: { kind: 'client-certificate', host: 'a', port: 443 },
       }),
       'unknown',
-      /^it wants one: cannot tell from here whether the service has one/,
+      /^it wants one: cannot tell from this machine whether the service has a client certificate/,
     ],
     [
       'is not come to',
@@ -255,7 +260,7 @@ describe('a certificate', () => {
       { ...encrypted(new AdminError('UNREACHABLE', 'the proxy does not let through')), proxy: 'proxy:3128' },
       now,
     )
-    expect(step).toMatchObject({ status: 'unknown', message: 'the proxy does not let through, from this machine' })
+    expect(step).toMatchObject({ status: 'unknown', message: 'from this machine: the proxy does not let through' })
   })
 
   test('is not asked for where nothing is encrypted', () => {
@@ -274,21 +279,24 @@ describe('name and connection', () => {
       {},
       there(true),
       ['name ok', 'connection ok'],
-      /resolves to 10\.0\.0\.7 here; it resolves where the service runs \| 10\.0\.0\.7:443 accepts connections \(3 ms\)$/,
+      new RegExp(
+        String.raw`resolves to 10\.0\.0\.7 on this machine; ` +
+          String.raw`the name resolves where the service runs \| 10\.0\.0\.7:443 accepts connections \(3 ms\)$`,
+      ),
     ],
     [
       'no deployment',
       {},
       null,
       ['name ok', 'connection ok'],
-      /cannot tell whether it resolves where the service runs: no deployment is given/,
+      /cannot tell whether the name resolves where the service runs: no deployment is named/,
     ],
     [
       'it cannot be asked there',
       {},
       there(null),
       ['name ok', 'connection ok'],
-      /cannot tell whether it resolves where the service runs \|/,
+      /cannot tell whether the name resolves where the service runs \|/,
     ],
     [
       'it may not be asked there',
@@ -302,28 +310,28 @@ describe('name and connection', () => {
       {},
       there(false),
       ['name problem connectivity', 'connection ok'],
-      /it does not resolve where the service runs/,
+      /the name does not resolve where the service runs/,
     ],
     [
       'no address anywhere',
       { addresses: [], connection: null },
       there(false),
       ['name problem connectivity'],
-      /does not resolve here; it does not resolve/,
+      /does not resolve on this machine; the name does not resolve/,
     ],
     [
       'no address here, nothing known of there',
       { addresses: [], connection: null },
       null,
       ['name problem connectivity'],
-      /does not resolve here/,
+      /does not resolve on this machine/,
     ],
     [
       'no address here alone',
       { addresses: [], connection: null },
       there(true),
       ['name unknown'],
-      /does not resolve here; it resolves where/,
+      /does not resolve on this machine; the name resolves where/,
     ],
     [
       'a proxy looks names up',
@@ -346,14 +354,14 @@ describe('name and connection', () => {
       { connection: refused },
       there(true, true),
       ['name ok', 'connection unknown'],
-      /refused, from this machine$/,
+      /refused$/,
     ],
     [
       'the proxy refuses',
       { connection: refused, proxy: 'proxy:3128' },
       null,
       ['name ok', 'connection unknown'],
-      /refused, from this machine$/,
+      /refused$/,
     ],
   ])('%s', (_, of, place, expected, message) => {
     const steps = reachSteps(root, system(of), place)
@@ -387,7 +395,7 @@ describe('the one attempt to sign in', () => {
     )
     expect(keptFromSignIn([answerStep(api, answer(410))], answer(410))).toBe('not tried: fix the answer first')
     expect(keptFromSignIn([answerStep(api, answer(404))], answer(404))).toBeNull()
-    expect(keptFromSignIn([], null)).toBe('not tried: it was not reached')
+    expect(keptFromSignIn([], null)).toBe('not tried: the external system was not reached')
     expect(
       keptFromSignIn([answerStep(api, answer(401)), { step: 'password', status: 'problem', message: '' }], answer(401)),
     ).toBeNull()

@@ -2,14 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { judgedMachines } from '../../../src/cli/cpu/machines.ts'
 import { cpuExitCode, cpuText } from '../../../src/output/cpu.ts'
-import { plainScreen } from '../../../src/output/screen.ts'
+import { plainScreen } from '../../../src/output/paint.ts'
 import { shown, shownAsJson } from '../reader.ts'
 import type { Reader } from '../reader.ts'
 
 const flags =
-  'fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat fxsr mmx sse sse2 ht syscall nx lm pni ssse3 fma cx16 sse4_1 sse4_2 movbe popcnt xsave avx f16c lahf_lm abm bmi1 avx2 bmi2 hypervisor'
+  'fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat fxsr mmx sse sse2 ht syscall nx lm pni ' +
+  'ssse3 fma cx16 sse4_1 sse4_2 movbe popcnt xsave avx f16c lahf_lm abm bmi1 avx2 bmi2 hypervisor'
 const processor = (number: number): string =>
-  `processor\t: ${number}\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R)\nflags\t\t: ${flags}\nbugs\t\t:\n\n`
+  `processor\t: ${number}\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R)\nflags\t\t: ` +
+  `${flags}\nbugs\t\t:\n\n`
 
 /** What /proc/cpuinfo shows, as `check-cpu --file` takes it. */
 export const cpuinfo: Reader = {

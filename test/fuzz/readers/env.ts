@@ -6,8 +6,8 @@ import { AdminError } from '../../../src/core/error.ts'
 import { isSecretSetting } from '../../../src/knowledge/settings.ts'
 import { changedDotenv } from '../../../src/platforms/compose/place.ts'
 import { projectAt } from '../../../src/platforms/compose/project.ts'
-import { changedText, valueIn } from '../../../src/platforms/host/edit-setting.ts'
-import { parseEnvironmentFile } from '../../../src/platforms/host/environment-file.ts'
+import { changedText, valueIn } from '../../../src/platforms/host/setting.ts'
+import { parseEnvironmentFile } from '../../../src/platforms/host/environment.ts'
 import type { Reader } from '../reader.ts'
 
 const unit = `# settings

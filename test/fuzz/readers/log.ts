@@ -5,18 +5,22 @@ import { masked, endingIn } from '../../../src/domain/last-words.ts'
 import { troubledCalls } from '../../../src/domain/integrations/calls.ts'
 import { readAccessLog } from '../../../src/logs/access-log.ts'
 import { splitRecords } from '../../../src/logs/records.ts'
-import { plainScreen } from '../../../src/output/screen.ts'
-import { scanChanges } from '../../../src/output/scan/live.ts'
-import { scanText } from '../../../src/output/scan/text.ts'
+import { plainScreen } from '../../../src/output/paint.ts'
+import { scanChanges, scanText } from '../../../src/output/scan/text.ts'
 import { filesBeforeAgent } from '../../../src/results/rules/files-before-agent.ts'
 import { inputsIn, startScan } from '../../../src/runtime/scan/index.ts'
 import { fakeLogs, fakeService } from '../../fakes/index.ts'
 import { shown, shownAsJson } from '../reader.ts'
 import type { Reader } from '../reader.ts'
 
+const channelError =
+  'channel error; protocol method: #method<channel.close>(reply-code=406, ' +
+  "reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'a' in vhost '/': " +
+  "received 'true' but current is 'false', class-id=50, method-id=10)"
+const unknownHost = 'java.net.UnknownHostException: jira.example.org: Name or service not known'
 const spring = `2026-11-21 02:12:44.123  INFO 1 --- [main] l.lockservice : Waiting for changelog lock....
-2026-11-21 02:12:45.123 ERROR 1 --- [nio-1] o.s.a.r.c : Channel shutdown: channel error; protocol method: #method<channel.close>(reply-code=406, reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'a' in vhost '/': received 'true' but current is 'false', class-id=50, method-id=10)
-2026-11-21T02:12:46.123+03:00 WARN 1 --- [main] c.e.A : java.net.UnknownHostException: jira.example.org: Name or service not known
+2026-11-21 02:12:45.123 ERROR 1 --- [nio-1] o.s.a.r.c : Channel shutdown: ${channelError}
+2026-11-21T02:12:46.123+03:00 WARN 1 --- [main] c.e.A : ${unknownHost}
 \tat java.base/java.net.X.y(X.java:1)
 Caused by: java.lang.OutOfMemoryError: Java heap space
 2026-11-21 02:12:47,123 DEBUG 1 --- [x] c.e.I : ---> GET https://jira.example.org/rest?token=abc HTTP/1.1
@@ -36,7 +40,8 @@ const json = [
   .map((it) => JSON.stringify(it))
   .join('\n')
 const access =
-  '10.0.0.1 - - [21/Nov/2026:02:12:44 +0000] "GET /api/x?y=1 HTTP/1.1" 502 12 "-" "curl/8" rt=1.0\n{"time":"2026-11-21T02:12:44Z","request":"GET / HTTP/1.1","status":200}\n'
+  '10.0.0.1 - - [21/Nov/2026:02:12:44 +0000] "GET /api/x?y=1 HTTP/1.1" 502 12 "-" "curl/8" ' +
+  'rt=1.0\n{"time":"2026-11-21T02:12:44Z","request":"GET / HTTP/1.1","status":200}\n'
 
 /** A log: its scanner as stream and as file, its records, and what checks and rules read in it. */
 export const log: Reader = {

@@ -153,7 +153,8 @@ const notes: { readonly [K in ActionKind]?: readonly string[] } = {
   ],
   'migrate-trees': [
     '{"event":"answered","accepted":[],"failed":[],"asking":[[0,0]]}',
-    '{"event":"answered","accepted":[],"failed":[{"item":0,"status":503,"message":"later","unknown":true}],"asking":[[0,0]],"unasked":[[0,0]]}',
+    '{"event":"answered","accepted":[],"failed":[{"item":0,"status":503,"message":"later","unknown":true}],' +
+      '"asking":[[0,0]],"unasked":[[0,0]]}',
     '{"event":"answered","accepted":[0],"failed":[]}',
   ],
   'upgrade-release': ['helm testops 3'],

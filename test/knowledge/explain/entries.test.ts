@@ -3,7 +3,7 @@ import { commands } from '../../../src/commands/index.ts'
 import { explainEntries, explainTexts } from '../../../src/knowledge/explain/index.ts'
 import { resultRules } from '../../../src/knowledge/result-rules.ts'
 import { isThere } from '../../support/pages.ts'
-import { resolved } from '../../../src/knowledge/explain/resolve.ts'
+import { resolved } from '../../../src/knowledge/explain/entry.ts'
 
 const byId = new Map(explainEntries.map((entry) => [entry.id, entry]))
 
@@ -50,7 +50,7 @@ test('no two entries say the same sentence', () => {
   const only = explainTexts.filter(({ kind }) => kind !== 'signature')
   const sentences = only.flatMap((text) =>
     [text.meaning, ...(text.causes ?? []), ...(text.remedies ?? []).map((remedy) => remedy.text)].filter(
-      (it) => it.length > 40 && !it.startsWith('Look at the other problems first'),
+      (it) => it.length > 40 && !it.startsWith('Look at the other reported problems first'),
     ),
   )
   expect(sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index)).toEqual([])

@@ -4,14 +4,16 @@ export const inOtherWords: readonly [finds: string, said: readonly string[]][] =
     'pool-exhausted',
     [
       'HikariPool-1 - Connection is not available, request timed out after 30000ms.',
-      'HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=12)',
+      'HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, ' +
+        'idle=0, waiting=12)',
       'pool exhausted',
       'connection pool exhausted',
       'the connection pool is exhausted',
       'pool-exhausted',
       'Unable to acquire JDBC Connection',
       'org.hibernate.exception.JDBCConnectionException: Unable to acquire JDBC Connection',
-      'java.sql.SQLTransientConnectionException: HikariPool-1 - Connection is not available, request timed out after 30001ms.',
+      'java.sql.SQLTransientConnectionException: HikariPool-1 - Connection is not available, request timed out ' +
+        'after 30001ms.',
       'пул соединений исчерпан',
       'исчерпан пул подключений к базе данных',
     ],
@@ -46,7 +48,8 @@ export const inOtherWords: readonly [finds: string, said: readonly string[]][] =
       'ImagePullBackOff',
       'ErrImagePull',
       'Back-off pulling image "registry.example/testops:526u03"',
-      'Failed to pull image "registry.example/testops:26.2.1": rpc error: code = NotFound desc = failed to pull and unpack image',
+      'Failed to pull image "registry.example/testops:26.2.1": rpc error: code = NotFound desc = failed to ' +
+        'pull and unpack image',
       'image cannot be pulled',
       'cannot pull the image',
       'manifest for registry.example/testops:526u03 not found: manifest unknown: manifest unknown',

@@ -26,7 +26,8 @@ describe('a text of any size', () => {
     .join('')
   const many = lines.repeat(Math.ceil(5_000_000 / lines.length))
   const fault =
-    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by app (10.0.0.7) since 11/21/26, 2:12 AM\n'
+    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by app (10.0.0.7) ' +
+    'since 11/21/26, 2:12 AM\n'
 
   test('5 MB in which nothing is known', () => {
     expect(search(many).found).toEqual([])

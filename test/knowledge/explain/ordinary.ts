@@ -22,7 +22,8 @@ export const ordinary: readonly string[] = [
   'ChangeSet db/changelog/001.xml::1::author ran successfully in 12ms',
   'Update command completed successfully.',
   'Attempting to connect to: [rabbitmq:5672]',
-  'Created new connection: rabbitConnectionFactory#2f1ab:0/SimpleConnection@4e0e [delegate=amqp://guest@10.0.0.3:5672/, localPort=41234]',
+  'Created new connection: rabbitConnectionFactory#2f1ab:0/SimpleConnection@4e0e ' +
+    '[delegate=amqp://guest@10.0.0.3:5672/, localPort=41234]',
   "Exposing 4 endpoint(s) beneath base path '/api/management'",
   "Initializing Spring DispatcherServlet 'dispatcherServlet'",
   'Completed initialization in 2 ms',
@@ -30,26 +31,34 @@ export const ordinary: readonly string[] = [
   'Graceful shutdown complete',
   "Closing JPA EntityManagerFactory for persistence unit 'default'",
   "Shutting down ExecutorService 'applicationTaskExecutor'",
-  'Will secure any request with [DisableEncodeUrlFilter, WebAsyncManagerIntegrationFilter, SecurityContextHolderFilter]',
+  'Will secure any request with [DisableEncodeUrlFilter, WebAsyncManagerIntegrationFilter, ' +
+    'SecurityContextHolderFilter]',
   'Launch 4711 has been closed by user admin',
   'Processed 17 test results of launch 42 in 812 ms',
   'User alice has signed in',
   'GET /api/project?page=0&size=10 200 12ms',
   "Resolved [org.springframework.web.HttpRequestMethodNotSupportedException: Request method 'GET' is not supported]",
-  'java.lang.NullPointerException: Cannot invoke "String.length()" because "name" is null\n\tat org.example.app.Service.call(Service.java:42)\n\tat java.base/java.lang.Thread.run(Thread.java:840)',
-  'Servlet.service() for servlet [dispatcherServlet] in context with path [] threw exception [Request processing failed: java.lang.IllegalStateException: no such element] with root cause',
-  'java.lang.IllegalArgumentException: id must not be negative\n\tat org.example.app.Ids.of(Ids.java:7)\nCaused by: java.lang.NumberFormatException: For input string: "x"\n\t... 12 more',
+  'java.lang.NullPointerException: Cannot invoke "String.length()" because "name" is null\n\tat ' +
+    'org.example.app.Service.call(Service.java:42)\n\tat java.base/java.lang.Thread.run(Thread.java:840)',
+  'Servlet.service() for servlet [dispatcherServlet] in context with path [] threw exception [Request ' +
+    'processing failed: java.lang.IllegalStateException: no such element] with root cause',
+  'java.lang.IllegalArgumentException: id must not be negative\n\tat ' +
+    'org.example.app.Ids.of(Ids.java:7)\nCaused by: java.lang.NumberFormatException: For input string: ' +
+    '"x"\n\t... 12 more',
   'java.util.concurrent.TimeoutException: null',
-  'org.hibernate.LazyInitializationException: failed to lazily initialize a collection of role: Foo.bars: could not initialize proxy - no Session',
+  'org.hibernate.LazyInitializationException: failed to lazily initialize a collection of role: Foo.bars: ' +
+    'could not initialize proxy - no Session',
   'Files found [17], uploaded [17]',
-  '2026-11-22 10:00:00 UTC [4711] LOG:  checkpoint complete: wrote 42 buffers (0.3%); 0 WAL file(s) added, 0 removed, 1 recycled',
+  '2026-11-22 10:00:00 UTC [4711] LOG:  checkpoint complete: wrote 42 buffers (0.3%); 0 WAL file(s) added, 0 ' +
+    'removed, 1 recycled',
   '* Ready to accept connections tcp',
   'accepting AMQP connection <0.812.0> (10.0.0.4:41234 -> 10.0.0.3:5672)',
   'npm warn deprecated inflight@1.0.6: This module is not supported, and leaks memory.',
   'BUILD SUCCESSFUL in 2m 13s',
   'Tests run: 120, Failures: 0, Errors: 0, Skipped: 3',
   'expected: <4> but was: <5>',
-  '{"@timestamp":"2026-11-22T10:00:00.000Z","level":"INFO","logger":"o.e.app.LaunchService","thread":"main","message":"Launch 42 is closed, 17 test results are processed"}',
+  '{"@timestamp":"2026-11-22T10:00:00.000Z","level":"INFO","logger":"o.e.app.LaunchService","thread":"main",' +
+    '"message":"Launch 42 is closed, 17 test results are processed"}',
   '{"time":"2026-11-22T10:00:00Z","level":"WARN","msg":"slow query","ms":812}',
   'Queue launch.process has 3 consumers',
   'Session of user bob has expired',
@@ -60,9 +69,12 @@ export const ordinary: readonly string[] = [
   'how do I become rich',
   'Привет, как дела?',
   'Погода сегодня хорошая, пойдём гулять в парк',
-  'Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore magna aliqua',
-  'We had a nice weekend and the weather was good, the project manager asked me to import the photos into the album and share them with all users of the family account',
-  'Please find attached the report of the last sprint: 12 tests were added, the launch of the new product is planned for next week',
+  'Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et ' +
+    'dolore magna aliqua',
+  'We had a nice weekend and the weather was good, the project manager asked me to import the photos into the ' +
+    'album and share them with all users of the family account',
+  'Please find attached the report of the last sprint: 12 tests were added, the launch of the new product is ' +
+    'planned for next week',
   '1234567890',
   '550e8400-e29b-41d4-a716-446655440000',
   '2026-11-22T10:00:00.000Z',

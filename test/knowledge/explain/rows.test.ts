@@ -58,7 +58,9 @@ const head = fc
   .tuple(date, fc.constantFrom('INFO', 'WARN', 'ERROR'), number, word, host)
   .map(([at, level, pid, name, pod]) => {
     const time = at.toISOString()
-    const spring = `${time.replace('T', ' ').replace('Z', '')} ${level.padStart(5)} ${pid} --- [${name}-1] v.r.${name}.Service : `
+    const spring =
+      `${time.replace('T', ' ').replace('Z', '')} ${level.padStart(5)} ${pid} --- [${name}-1] ` +
+      `v.r.${name}.Service : `
     return [
       '',
       spring,
@@ -84,7 +86,8 @@ const bent = fc.constantFrom<(text: string) => string>(
   (text) => text.replaceAll('и', '\u200bи'),
   (text) => `\u001b[31m${text}\u001b[0m`,
   (text) =>
-    `${text}\n\tat org.example.app.Service.call(Service.java:42)\n\tat java.base/java.lang.Thread.run(Thread.java:840)\n\t... 61 more`,
+    `${text}\n\tat org.example.app.Service.call(Service.java:42)\n\tat ` +
+    `java.base/java.lang.Thread.run(Thread.java:840)\n\t... 61 more`,
   (text) => `2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.Application : Started Application in 3 seconds\n${text}\n`,
 )
 
@@ -130,7 +133,9 @@ describe.each(rows)('with a head of a log: $said', ({ said, finds }) => {
 })
 
 test('of a text that tells of two faults both are found', () => {
-  const both = `java.net.UnknownHostException: jira.corp.example\n${'at org.example.A.b(A.java:1)\n'.repeat(50)}Could not acquire change log lock`
+  const both =
+    `java.net.UnknownHostException: jira.corp.example\n${'at org.example.A.b(A.java:1)\n'.repeat(50)}Could not ` +
+    'acquire change log lock'
   expect(search(both).found.map(({ entry }) => entry.id)).toEqual(
     expect.arrayContaining(['stuck-lock', 'unknown-host']),
   )

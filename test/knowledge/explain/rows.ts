@@ -12,19 +12,24 @@ export const rows: readonly Row[] = [
   {
     said: 'HTTP 409, message `Request failed with status code 409`',
     condition:
-      'A test case is moved to another project that already holds an automated test case with the same metadata (all but `ID`). Example: results imported into project A create cases 1 and 2; case 2 is moved to project B; re-import into A creates case 3; moving case 2 back into A fails because case 3 is identical.',
+      'A test case is moved to another project that already holds an automated test case with the same ' +
+      'metadata (all but `ID`). Example: results imported into project A create cases 1 and 2; case 2 is moved ' +
+      'to project B; re-import into A creates case 3; moving case 2 back into A fails because case 3 is ' +
+      'identical.',
     finds: 'duplicate-move',
   },
   {
     said: 'HTTP 401, message `Request failed with status code 401. The expected CSRF token could not be found`',
     condition:
-      'Web sign-in fails because of a stale session in the session store (mixed time zones of server, user computer and VPN can create an expired or not-yet-active session).',
+      'Web sign-in fails because of a stale session in the session store (mixed time zones of server, user ' +
+      'computer and VPN can create an expired or not-yet-active session).',
     finds: 'stale-sessions',
   },
   {
     said: '`Не удается установить соединение` (cannot establish connection)',
     condition:
-      'An integration cannot reach the external system: wrong credentials, no connectivity, or the external API changed.',
+      'An integration cannot reach the external system: wrong credentials, no connectivity, or the external ' +
+      'API changed.',
     finds: 'cannot-connect',
   },
   {
@@ -33,14 +38,17 @@ export const rows: readonly Row[] = [
     finds: 'cpu-without-v3',
   },
   {
-    said: 'Start-up failure with a change-log lock error (`Could not acquire change log lock`, repeated `Waiting for changelog lock...`)',
+    said:
+      'Start-up failure with a change-log lock error (`Could not acquire change log lock`, repeated `Waiting for ' +
+      'changelog lock...`)',
     condition: 'Database lock left after an abrupt stop.',
     finds: 'stuck-lock',
   },
   {
     said: 'Broker failure: queue creation refused (message about `transient_nonexcl_queues`)',
     condition:
-      'Broker version 4.3 or higher without quorum queues, while the service declares queues with `durable=false` by default.',
+      'Broker version 4.3 or higher without quorum queues, while the service declares queues with ' +
+      '`durable=false` by default.',
     finds: 'transient-refused',
   },
   {
@@ -78,13 +86,15 @@ export const rows: readonly Row[] = [
   {
     said: 'Tests stay `В очереди`',
     condition:
-      'A parameter or environment variable (for example two variables) changes its value during the run, so the service waits for a result that never arrives.',
+      'A parameter or environment variable (for example two variables) changes its value during the run, so ' +
+      'the service waits for a result that never arrives.',
     finds: 'volatile-parameter',
   },
   {
     said: 'Attachments visible in the report tool but not in the service',
     condition:
-      "Attachments in child directories; the uploader's option to skip attachments of passed tests is on; attachments deleted by cleanup rules.",
+      "Attachments in child directories; the uploader's option to skip attachments of passed tests is on; " +
+      'attachments deleted by cleanup rules.',
     finds: 'nested-attachment',
   },
   {
@@ -99,15 +109,21 @@ export const rows: readonly Row[] = [
 export const messages: readonly [message: string, finds: string][] = [
   ['liquibase.lockservice : Waiting for changelog lock....', 'stuck-lock'],
   [
-    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by {host} ({address}) since {date}',
+    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by {host} ' +
+      '({address}) since {date}',
     'stuck-lock',
   ],
   [
-    'org.springframework.amqp.AmqpIOException: connection error; protocol method: #method<connection.close>(reply-code=541, reply-text=INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\nBy default, this feature is not permitted anymore.\nThe feature will be removed from a future major RabbitMQ version, regardless of the configuration; actual version to be determined.\nTo...',
+    'org.springframework.amqp.AmqpIOException: connection error; protocol method: ' +
+      '#method<connection.close>(reply-code=541, reply-text=INTERNAL_ERROR - Feature `transient_nonexcl_queues` ' +
+      'is deprecated.\nBy default, this feature is not permitted anymore.\nThe feature will be removed from a ' +
+      'future major RabbitMQ version, regardless of the configuration; actual version to be determined.\nTo...',
     'transient-refused',
   ],
   [
-    "channel error; protocol method: #method<channel.close>(reply-code=406, reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for queue '{queue}' in vhost '{queue}': received 'true' but current is 'false', class-id=50, method-id={number})",
+    'channel error; protocol method: #method<channel.close>(reply-code=406, reply-text=PRECONDITION_FAILED - ' +
+      "inequivalent arg 'durable' for queue '{queue}' in vhost '{queue}': received 'true' but current is " +
+      "'false', class-id=50, method-id={number})",
     'durable-mismatch',
   ],
   ['java.net.UnknownHostException: {host}: Name or service not known', 'unknown-host'],
@@ -127,20 +143,25 @@ export const messages: readonly [message: string, finds: string][] = [
   ['Cannot invoke "java.util.Date.getTime()" because "lockGranted" is null', 'lock-half-cleared'],
   ['{failed_to_deny_deprecated_features,[transient_nonexcl_queues]}', 'broker-does-not-boot'],
   [
-    'Kernel pid terminated (application_controller) ("{application_start_failure,rabbit,{{failed_to_deny_deprecated_features,[transient_nonexcl_queues]},{rabbit,start,[normal,[]]}}}")',
+    'Kernel pid terminated (application_controller) ' +
+      '("{application_start_failure,rabbit,{{failed_to_deny_deprecated_features,[transient_nonexcl_queues]},' +
+      '{rabbit,start,[normal,[]]}}}")',
     'broker-does-not-boot',
   ],
   [
-    "<0.132.0> You've tried to set deprecated_features.permit.transient_nonexcl_queues, but there is no setting with that name.",
+    "<0.132.0> You've tried to set deprecated_features.permit.transient_nonexcl_queues, but there is no " +
+      'setting with that name.',
     'broker-does-not-boot',
   ],
   ['Не удается установить соединение', 'cannot-connect'],
   [
-    '{"@timestamp":"{date}","level":"ERROR","logger":"liquibase","message":"Could not acquire change log lock.  Currently locked by {host} ({address})"}',
+    '{"@timestamp":"{date}","level":"ERROR","logger":"liquibase","message":"Could not acquire change log lock. ' +
+      ' Currently locked by {host} ({address})"}',
     'stuck-lock',
   ],
   [
-    '{"error":"{host}","trace":"java.net.UnknownHostException: {host}\\n\\tat java.base/java.net.InetAddress.getByName(InetAddress.java:{number})"}',
+    '{"error":"{host}","trace":"java.net.UnknownHostException: {host}\\n\\tat ' +
+      'java.base/java.net.InetAddress.getByName(InetAddress.java:{number})"}',
     'unknown-host',
   ],
 ]

@@ -9,8 +9,10 @@ const search = explainSearch(explainTexts)
 const idsOf = (query: string): string[] => search(query).found.map(({ entry }) => entry.id)
 
 /** What a service with Liquibase 4.28.0 says at its end, as pasted from its log. */
-const stolen = `liquibase.lockservice : Successfully released change log lock
-liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by testops-7d9f8c5b6-q8zkn (10.42.0.191) since 11/21/26, 2:12 AM`
+const stolen =
+  'liquibase.lockservice : Successfully released change log lock\n' +
+  'liquibase.exception.LockException: Could not acquire change log lock.  ' +
+  'Currently locked by testops-7d9f8c5b6-q8zkn (10.42.0.191) since 11/21/26, 2:12 AM'
 
 test.each<[query: string, found: string[], nearest: string[]]>([
   ['database/changelog-lock', ['database/changelog-lock'], []],
@@ -107,7 +109,8 @@ test.each([
   ['динамические параметры', 'volatile-parameter'],
   ["(error) ERR unknown command 'FLUSHALL', with args beginning with: ", 'flush-disabled'],
   [
-    'javax.net.ssl.SSLHandshakeException: PKIX path building failed: unable to find valid certification path to requested target',
+    'javax.net.ssl.SSLHandshakeException: PKIX path building failed: unable to find valid certification path ' +
+      'to requested target',
     'cannot-connect',
   ],
   ['admin password', 'administrator-password'],

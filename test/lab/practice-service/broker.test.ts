@@ -114,7 +114,8 @@ describe('a refused declaration', () => {
       current: existing,
     })
     expect(service.log()).toContain(
-      'com.rabbitmq.client.ShutdownSignalException: channel error; protocol method: #method<channel.close>(reply-code=406, ' +
+      'com.rabbitmq.client.ShutdownSignalException: channel error; protocol method: ' +
+        '#method<channel.close>(reply-code=406, ' +
         'reply-text=PRECONDITION_FAILED - ' +
         `inequivalent arg 'durable' for queue 'testops_upload_post_process' in vhost '${on.vhost.vhost}': ` +
         `received '${asked}' but current is '${existing}', class-id=50, method-id=10)`,
@@ -141,7 +142,8 @@ describe('a refused declaration', () => {
     const service = await startService({ ...on.settings, VENDOR_RABBIT_DURABLE: 'false' })
     expect((await rabbitHealth(service)).status).toBe('DOWN')
     expect(service.log()).toContain(
-      'Caused by: com.rabbitmq.client.ShutdownSignalException: connection error; protocol method: #method<connection.close>' +
+      'Caused by: com.rabbitmq.client.ShutdownSignalException: connection error; protocol method: ' +
+        '#method<connection.close>' +
         '(reply-code=541, reply-text=INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\n',
     )
     expect(service.log()).toMatch(/, class-id=50, method-id=10\)\n/)
@@ -168,9 +170,10 @@ describe('a broker that goes away', () => {
     await on.vhost.manage('DELETE', `/api/queues/${on.vhost.vhost}/testops_system_dead_letter`)
     await on.vhost.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
     await until('the loss to be told', () =>
-      /connection error; protocol method: #method<connection\.close>\(reply-code=320, reply-text=CONNECTION_FORCED/.test(
-        service.log(),
-      ),
+      new RegExp(
+        'connection error; protocol method: ' +
+          String.raw`#method<connection\.close>\(reply-code=320, reply-text=CONNECTION_FORCED`,
+      ).test(service.log()),
     )
     await until('the queue to come back', async () =>
       (await queues(on)).some((queue) => queue.name === 'testops_system_dead_letter'),

@@ -173,7 +173,9 @@ test('takes over from a start that was killed, and lets one start at a time thro
   await writeFile(join(service.folder, 'service.lock'), '1\n1\n')
   const said = await Promise.all([service.run('start'), service.run('start'), service.run('start')])
   expect(said.map(({ stdout }) => stdout).sort()).toEqual(['already running\n', 'already running\n', 'started\n'])
-  expect((await left(programs.service)).length).toBe(1)
+  await until('one service', async () => (await left(programs.service)).length === 1).catch(async (error: unknown) => {
+    throw new Error(`${String(error)}: ${await service.log()}`)
+  })
 })
 
 test.each(['', '1\n1\n', '{"pid": 1, "startTime": "1"}'])(
@@ -217,7 +219,7 @@ test('the service gets the settings of its file, and none of ours', async () => 
 test.each([
   [['start'], 64, "missing argument: the service's folder"],
   [['fly', '.'], 64, 'unknown command: fly'],
-  [['start', '/nonexistent'], 64, "/nonexistent/service.env is missing: this is not a service's folder"],
+  [['start', '/nonexistent'], 64, '/nonexistent is not the folder of a service: /nonexistent/service.env is missing'],
 ])('%s is refused', async (words, code, said) => {
   const ran = await new Promise<Ran>((resolve) => {
     execFile(process.execPath, [programs.control, ...words], (error, stdout, stderr) =>

@@ -251,7 +251,8 @@ describe('tree migration', () => {
         (
           await sql(
             on,
-            "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation = 'tree_node'::regclass",
+            "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted " +
+              "AND relation = 'tree_node'::regclass",
           )
         ).length > 0,
     )

@@ -60,7 +60,10 @@ test("makes Liquibase's tables, takes the lock, runs its change sets and release
   ])
   const told = service.log()
   expect(told).toMatch(
-    /lockservice +: Successfully acquired change log lock\n[\s\S]*lockservice +: Successfully released change log lock\n/,
+    new RegExp(
+      String.raw`lockservice +: Successfully acquired change log lock\n` +
+        String.raw`[\s\S]*lockservice +: Successfully released change log lock\n`,
+    ),
   )
   expect(
     await sql(
@@ -101,7 +104,8 @@ describe('a row that is not free', () => {
     const on = await migrated()
     await sql(
       on,
-      "UPDATE databasechangeloglock SET locked = true, lockedby = 'pod-7 (10.0.0.1)', lockgranted = '2026-11-21 02:12:44.5'",
+      "UPDATE databasechangeloglock SET locked = true, lockedby = 'pod-7 (10.0.0.1)', lockgranted = " +
+        "'2026-11-21 02:12:44.5'",
     )
     const before = await rows(on)
     const child = await spawnService(programs.service, on.settings, pending)
@@ -127,7 +131,10 @@ describe('a row that is not free', () => {
     const child = await spawnService(programs.service, on.settings, { ...pending, liquibase: '4.28.0' })
     expect(await child.ended).toEqual({ code: 1, signal: null })
     expect(child.output()).toMatch(
-      /Waiting for changelog lock\.{4}\n[^\n]*Successfully released change log lock\n[\s\S]*Could not acquire change log lock\./,
+      new RegExp(
+        String.raw`Waiting for changelog lock\.{4}\n[^\n]*Successfully released change log lock\n` +
+          String.raw`[\s\S]*Could not acquire change log lock\.`,
+      ),
     )
     expect(child.output()).not.toContain('Successfully acquired')
     expect(await rows(on)).toEqual([{ id: 1, locked: false, lockgranted: null, lockedby: null }])
@@ -275,7 +282,8 @@ describe('a holder', () => {
     await until('the lock', async () => (await rows(on))[0]!.locked)
     await sql(
       on,
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ' +
+        'pg_backend_pid()',
     )
     await failed
     expect((await rows(on))[0]!.locked).toBe(true)

@@ -59,10 +59,16 @@ test('the database goes away and comes back', async () => {
   ])
   const told = service.log()
   expect(told).toMatch(
-    /WARN \d+ --- \[l-1 housekeeper\] com\.zaxxer\.hikari\.pool\.HikariPool +: HikariPool-1 - Failed to validate connection/,
+    new RegExp(
+      String.raw`WARN \d+ --- \[l-1 housekeeper\] com\.zaxxer\.hikari\.pool\.HikariPool +: ` +
+        'HikariPool-1 - Failed to validate connection',
+    ),
   )
   expect(told).toMatch(
-    /SqlExceptionHelper +: HikariPool-1 - Connection is not available, request timed out after \d+ms \(total=0, active=0, idle=0/,
+    new RegExp(
+      'SqlExceptionHelper +: HikariPool-1 - Connection is not available, ' +
+        String.raw`request timed out after \d+ms \(total=0, active=0, idle=0`,
+    ),
   )
   expect(told).toContain(
     'Caused by: java.sql.SQLTransientConnectionException: HikariPool-1 - Connection is not available',
@@ -86,7 +92,8 @@ test('the session store goes away, comes back, and is full', async () => {
   const full = await browser(service.url).open('/login/system')
   expect(full.status).toBe(500)
   expect(service.log()).toContain(
-    "Caused by: io.lettuce.core.RedisCommandExecutionException: OOM command not allowed when used memory > 'maxmemory'.",
+    'Caused by: io.lettuce.core.RedisCommandExecutionException: ' +
+      "OOM command not allowed when used memory > 'maxmemory'.",
   )
   await store.client.config('SET', 'maxmemory', '0')
   expect((await browser(service.url).open('/login/system')).status).toBe(200)

@@ -3,13 +3,16 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hashPassword, passwordMatches } from '../../../src/lab/practice-service/data/credentials.ts'
-import { parseDuration, readSettings } from '../../../src/lab/practice-service/settings.ts'
-import { parseJdbcUrl } from '../../../src/lab/practice-service/jdbc-url.ts'
+import { hashPassword, passwordMatches } from '../../../src/lab/practice-service/data/seeds.ts'
+import { parseDuration, parseJdbcUrl, readSettings } from '../../../src/lab/practice-service/settings.ts'
 import { shortDate } from '../../../src/lab/practice-service/liquibase/lock-service.ts'
-import { levelFilter } from '../../../src/lab/practice-service/log/levels.ts'
-import { abbreviated, createLog, timestamps } from '../../../src/lab/practice-service/log/log.ts'
-import { throwable } from '../../../src/lab/practice-service/log/throwable.ts'
+import {
+  abbreviated,
+  createLog,
+  levelFilter,
+  throwable,
+  timestamps,
+} from '../../../src/lab/practice-service/log/log.ts'
 import { practiceMachine, readMachine } from '../../../src/lab/practice-service/machine.ts'
 import { parseEnvironment } from '../../../src/lab/service-control/unit.ts'
 import { onEnd, spawnService } from './support/deployment.ts'

@@ -108,7 +108,7 @@ test('what is no plan is refused with the reason', async () => {
   ]
   for (const [plan, reason] of refused) {
     await expect(planAnswers(controlPort!, plan as [])).rejects.toThrow(
-      `the practice service refused an order of the lab: status 400: ${reason}`,
+      `the lab could not control the practice service: status 400: ${reason}`,
     )
   }
 })

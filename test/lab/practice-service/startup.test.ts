@@ -90,7 +90,8 @@ test('fails as Spring Boot does where PostgreSQL is not there', async () => {
   expect(await child.ended).toEqual({ code: 1, signal: null })
   const told = child.output()
   expect(told).toContain(
-    `org.postgresql.util.PSQLException: Connection to 127.0.0.1:${port} refused. Check that the hostname and port are correct`,
+    `org.postgresql.util.PSQLException: Connection to 127.0.0.1:${port} refused. Check that the hostname and ` +
+      'port are correct',
   )
   expect(told).toContain('Caused by: java.net.ConnectException: Connection refused')
   expect(told).toContain('o.s.boot.SpringApplication               : Application run failed')

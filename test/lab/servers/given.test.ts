@@ -13,7 +13,7 @@ import {
 import type { ServerRequest } from '../../../src/lab/servers/index.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
 import { servers } from '../../servers/index.ts'
-import type { TestServers } from '../../servers/global-setup.ts'
+import type { TestServers } from '../../servers/servers.ts'
 import { freshDirectory, silent } from './own-servers.ts'
 
 /** The shared servers, as somebody who runs them would give them. */
@@ -21,8 +21,11 @@ function given(change: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv
   const { postgres, redis, rabbitmq3 } = servers()
   const user = (name: string, password: string) => `${encodeURIComponent(name)}:${encodeURIComponent(password)}`
   return {
-    TESTOPS_ADMIN_LAB_POSTGRES_URL: `postgresql://${user(postgres.user, postgres.password)}@${postgres.host}:${postgres.port}/${postgres.database}`,
-    TESTOPS_ADMIN_LAB_RABBITMQ_URL: `amqp://${user(rabbitmq3.user, rabbitmq3.password)}@${rabbitmq3.host}:${rabbitmq3.port}`,
+    TESTOPS_ADMIN_LAB_POSTGRES_URL:
+      `postgresql://${user(postgres.user, postgres.password)}` +
+      `@${postgres.host}:${postgres.port}/${postgres.database}`,
+    TESTOPS_ADMIN_LAB_RABBITMQ_URL:
+      `amqp://${user(rabbitmq3.user, rabbitmq3.password)}` + `@${rabbitmq3.host}:${rabbitmq3.port}`,
     TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL: rabbitmq3.managementUrl,
     TESTOPS_ADMIN_LAB_REDIS_URL: `redis://${redis.host}:${redis.port}/999`,
     ...change,

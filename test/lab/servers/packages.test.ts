@@ -31,7 +31,8 @@ describe("the mirror comes from the machine's own apt configuration", () => {
       {
         'sources.list.d/debian.sources':
           'Types: deb deb-src\nEnabled: no\nURIs: http://off.example.org/debian\nSuites: trixie\nComponents: main\n\n' +
-          '# the mirror\nTypes: deb\nURIs:\n http://m.example.org/debian\nSuites: trixie trixie-updates\nComponents: main non-free\n',
+          '# the mirror\nTypes: deb\nURIs:\n http://m.example.org/debian\nSuites: trixie ' +
+          'trixie-updates\nComponents: main non-free\n',
       },
       'http://m.example.org/debian',
     ],

@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { claimPort, dropOldClaims } from '../../../src/lab/servers/local/port-claims.ts'
-import { freePort } from '../../../src/lab/servers/local/ports.ts'
+import { claimPort, dropOldClaims, freePort } from '../../../src/lab/servers/local/ports.ts'
 
 let folder: string
 const claims = (): string => join(folder, `testops-admin-ports-${process.getuid?.() ?? 0}`)

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { installedPrograms } from '../../../src/lab/servers/programs.ts'
+import { installedPrograms } from '../../../src/lab/servers/start.ts'
 import type { RabbitmqLine, ServerRequest } from '../../../src/lab/servers/index.ts'
 import { temporaryFolder } from './own-servers.ts'
 
@@ -56,7 +56,7 @@ test.each([
 })
 
 const lab = (line: string): string =>
-  `testops-admin lab down; testops-admin lab up --broker ${line}   # uses the installed RabbitMQ`
+  `testops-admin lab down; testops-admin lab up --broker ${line}   # the lab then uses the installed RabbitMQ`
 
 test.each<[ServerRequest, Files, string | null, string, string[]]>([
   [request('redis'), {}, null, 'redis-server is not installed', ['apt-get install redis-server']],
@@ -74,7 +74,7 @@ test.each<[ServerRequest, Files, string | null, string, string[]]>([
     {},
     null,
     'Erlang is not installed, but RabbitMQ needs it',
-    ['apt-get install rabbitmq-server   # the lab needs one before 4.0'],
+    ['apt-get install rabbitmq-server   # the lab needs a version before 4.0'],
   ],
   [
     request('rabbitmq', '4.3'),
@@ -94,7 +94,7 @@ test.each<[ServerRequest, Files, string | null, string, string[]]>([
     request('rabbitmq', '3'),
     erlang,
     '4.3.6',
-    'RabbitMQ 4.3.6 is installed, but the lab needs one before 4.0',
+    'RabbitMQ 4.3.6 is installed, but the lab needs a version before 4.0',
     [lab('4.3')],
   ],
   [

@@ -20,7 +20,7 @@ test.each(['postgres', 'rabbitmq', 'redis'] as const)('%s is not started on a po
   await expect(startServer({ kind, directory, port }, silent)).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: expect.stringMatching(
-      new RegExp(`^port ${port} on 127\\.0\\.0\\.1, needed for \\w+, is taken by another program$`),
+      new RegExp(`^\\w+ needs port ${port} on 127\\.0\\.0\\.1, but another program uses that port$`),
     ) as string,
     suggestions: [expect.stringContaining(`sport = :${port}`) as string, expect.any(String) as string],
   })
@@ -48,7 +48,9 @@ test('a disk in memory that a restart of the machine took away is named before a
   for (const ask of [() => assertData(lost), () => resumeServer(lost, silent)]) {
     await expect(ask()).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: `the disk of PostgreSQL's data, ${join(record.directory, 'gone')}, is gone: was this machine restarted?`,
+      message:
+        `the disk with PostgreSQL's data, ${join(record.directory, 'gone')}, is gone; most likely this machine ` +
+        'was restarted',
       suggestions: ['testops-admin lab down', 'testops-admin lab up'],
     })
   }

@@ -5,7 +5,7 @@ import type { ServerRequest } from '../../../src/lab/servers/index.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
 import { environmentFor, freshDirectory, listening, localWays, silent } from './own-servers.ts'
 
-const anyWay = 'unset TESTOPS_ADMIN_LAB_SERVERS   # tries every way that works here'
+const anyWay = 'unset TESTOPS_ADMIN_LAB_SERVERS   # the lab then tries every way to start servers'
 const noEngine = { DOCKER_HOST: 'unix:///nowhere/docker.sock' }
 
 /** What is said where the server cannot be had so; nothing may be left then. */
@@ -26,14 +26,14 @@ describe('a way that is forced and cannot be gone', () => {
   test('given, without an address', async () => {
     expect(await refusalOf({ kind: 'redis' }, { TESTOPS_ADMIN_LAB_SERVERS: 'given' })).toMatchObject({
       code: 'CONFIGURATION',
-      message: 'TESTOPS_ADMIN_LAB_SERVERS is given, but TESTOPS_ADMIN_LAB_REDIS_URL is not set',
+      message: 'TESTOPS_ADMIN_LAB_SERVERS is set to `given`, but TESTOPS_ADMIN_LAB_REDIS_URL is not set',
       suggestions: ['export TESTOPS_ADMIN_LAB_REDIS_URL=…   # uses a running server', anyWay],
     })
   })
 
   test.each([
-    ['given', 'unset TESTOPS_ADMIN_LAB_SERVERS TESTOPS_ADMIN_LAB_REDIS_URL   # the lab then starts its own'],
-    ['', 'unset TESTOPS_ADMIN_LAB_REDIS_URL   # the lab then starts its own'],
+    ['given', 'unset TESTOPS_ADMIN_LAB_SERVERS TESTOPS_ADMIN_LAB_REDIS_URL   # the lab then starts its own server'],
+    ['', 'unset TESTOPS_ADMIN_LAB_REDIS_URL   # the lab then starts its own server'],
   ])('given, at an address where nothing answers (forced: %j)', async (way, suggestion) => {
     const port = await freePort()
     const given = { TESTOPS_ADMIN_LAB_SERVERS: way, TESTOPS_ADMIN_LAB_REDIS_URL: `redis://127.0.0.1:${port}` }
@@ -49,7 +49,7 @@ describe('a way that is forced and cannot be gone', () => {
     expect(await refusalOf({ kind: 'postgres' }, environment)).toMatchObject({
       code: 'UNAVAILABLE',
       message: 'could not get PostgreSQL on this machine: docker: no Docker engine answers at DOCKER_HOST',
-      suggestions: ['unset DOCKER_HOST, or start Docker there', anyWay],
+      suggestions: ['unset DOCKER_HOST, or start Docker at the address in DOCKER_HOST', anyWay],
     })
   })
 
@@ -60,7 +60,10 @@ describe('a way that is forced and cannot be gone', () => {
     const request = requests[ways.findIndex((found) => !found.includes('programs'))]!
     const { message, suggestions } = await refusalOf(request, environmentFor('programs'))
     expect(message).toMatch(
-      /^could not get RabbitMQ (3|4\.3) on this machine: programs: \w+.* is (installed, but the lab needs .*|not installed|not installed, but RabbitMQ needs it)$/,
+      new RegExp(
+        String.raw`^could not get RabbitMQ (3|4\.3) on this machine: programs: ` +
+          String.raw`\w+.* is (installed, but the lab needs .*|not installed|not installed, but RabbitMQ needs it)$`,
+      ),
     )
     expect(suggestions).toEqual([
       expect.stringMatching(/^apt-get install rabbitmq-server |lab up --broker /) as string,
@@ -77,9 +80,12 @@ describe('a way that is forced and cannot be gone', () => {
     ).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /^could not get PostgreSQL on this machine: packages: cannot create the folder for fetched programs, \/dev\/null\/cache: ENOTDIR/,
+        new RegExp(
+          '^could not get PostgreSQL on this machine: packages: ' +
+            String.raw`cannot create folder \/dev\/null\/cache for downloaded programs: ENOTDIR`,
+        ),
       ) as string,
-      suggestions: ['export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you can write to', anyWay],
+      suggestions: ['export TESTOPS_ADMIN_LAB_CACHE=…   # the path of a folder that you can write to', anyWay],
     })
     // there is no other way that could be tried
     expect(said).toEqual([])
@@ -88,7 +94,7 @@ describe('a way that is forced and cannot be gone', () => {
   test('one that there is not', async () => {
     expect(await refusalOf({ kind: 'redis' }, { ...process.env, TESTOPS_ADMIN_LAB_SERVERS: 'magic' })).toMatchObject({
       code: 'CONFIGURATION',
-      message: 'TESTOPS_ADMIN_LAB_SERVERS is magic; it must be one of given, docker, programs, packages',
+      message: 'TESTOPS_ADMIN_LAB_SERVERS is magic; allowed: given, docker, programs, packages',
       suggestions: [anyWay],
     })
   })
@@ -121,9 +127,9 @@ test('where no way works, each is named with its reason, and with what opens it'
   expect(code).toBe('UNAVAILABLE')
   expect(message).toMatch(/^could not get RabbitMQ 4\.3 on this machine: docker: .+; programs: .+; packages: .+/)
   expect(suggestions).toEqual([
-    'unset DOCKER_HOST, or start Docker there',
+    'unset DOCKER_HOST, or start Docker at the address in DOCKER_HOST',
     expect.stringMatching(/^apt-get install rabbitmq-server |lab up --broker 3 /) as string,
-    'export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you can write to',
+    'export TESTOPS_ADMIN_LAB_CACHE=…   # the path of a folder that you can write to',
     'export TESTOPS_ADMIN_LAB_RABBITMQ_URL=…   # uses a running server',
   ])
 })

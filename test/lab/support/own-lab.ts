@@ -3,13 +3,16 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { identify, isAlive } from '../../../src/adapters/process-identity.ts'
 import type { ProcessIdentity } from '../../../src/adapters/process-identity.ts'
+import type { ServerRecord } from '../../../src/lab/servers/index.ts'
 import { onTerminal } from '../../support/terminal.ts'
 import type { Answer, Shown } from '../../support/terminal.ts'
 import { processesWith } from '../../support/processes.ts'
+import { mayShare, runWarm } from '../../support/warm/index.ts'
 
 const allLabs = join(tmpdir(), `testops-admin-labs-${process.getuid?.() ?? 0}`)
 const program = fileURLToPath(new URL('../../../bin/run.js', import.meta.url))
@@ -27,9 +30,10 @@ interface Started {
   ended: Promise<Ended>
 }
 
-/** A lab of one test file, in a folder of its own; every command is the real one, in a process of its own. */
+/** A lab of one test file, in a folder of its own; every command is the real one. */
 export interface OwnLab {
   root: string
+  /** in a process that may have run others before; `start` runs it in one of its own */
   run(...words: string[]): Promise<Ended>
   /** as `run`; throws with what it said where it does not end with 0 */
   must(...words: string[]): Promise<void>
@@ -54,10 +58,11 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
       spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, ...own, ...environment } })
   }
   process.once('exit', abandon)
+  const surroundings = { ...process.env, NO_COLOR: '1', ...own, ...environment }
   const start: OwnLab['start'] = (...words) => {
     const child = spawn(process.execPath, [program, ...words], {
       cwd: parent,
-      env: { ...process.env, NO_COLOR: '1', ...own, ...environment },
+      env: surroundings,
       stdio: ['ignore', 'pipe', 'pipe'],
       // a group of its own, as a shell gives to each command
       detached: true,
@@ -71,7 +76,8 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
     )
     return { child, ended, interrupt: () => void process.kill(-child.pid!, 'SIGINT') }
   }
-  const run: OwnLab['run'] = (...words) => start(...words).ended
+  const run: OwnLab['run'] = async (...words) =>
+    mayShare(surroundings) ? runWarm({ words, directory: parent, environment: surroundings }) : start(...words).ended
   return {
     root,
     start,
@@ -95,13 +101,37 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
       const left = [
         ...(down.exitCode === 0 ? [] : [`lab down ended with ${down.exitCode}: ${down.stderr}`]),
         ...(existsSync(root) ? [`folder ${root}: ${readdirSync(root).join(', ')}`] : []),
-        ...marks.filter((mark) => mark.startsWith('/var/tmp/') && existsSync(mark)),
+        ...marks.filter((mark) => mark !== root && isAbsolute(mark) && existsSync(mark)),
         ...processesWith(marks).map(({ pid, command }) => `process ${pid}: ${command}`),
       ]
       process.removeListener('exit', abandon)
       if (left.length === 0) await rm(parent, { recursive: true, force: true })
       return left
     },
+  }
+}
+
+/** Longest that the lab takes to start or to end on a busy machine. */
+const labTimeoutMs = 180_000
+
+/** Returns a lab for all tests of a file or `describe`: up before them, down after them, and nothing is left of it. */
+export function sharedLab(...flags: readonly string[]): OwnLab {
+  let lab: OwnLab
+  beforeAll(async () => {
+    lab = await ownLab()
+    await lab.must('lab', 'up', ...flags)
+  }, labTimeoutMs)
+  afterAll(async () => expect(await lab.end()).toEqual([]), labTimeoutMs)
+  return {
+    get root() {
+      return lab.root
+    },
+    start: (...words) => lab.start(...words),
+    run: async (...words) => lab.run(...words),
+    must: async (...words) => lab.must(...words),
+    json: async (...words) => lab.json(...words),
+    type: async (...given) => lab.type(...given),
+    end: async () => lab.end(),
   }
 }
 
@@ -123,12 +153,13 @@ async function removeLeftovers(): Promise<void> {
 function marksOf(root: string): string[] {
   const servers = join(root, 'servers')
   const folders = existsSync(servers) ? readdirSync(servers) : []
-  const ids = folders.flatMap((folder) => {
+  const ofServers = folders.flatMap((folder) => {
     try {
-      return [(JSON.parse(readFileSync(join(servers, folder, 'server.json'), 'utf8')) as { id: string }).id]
+      const { id, local } = JSON.parse(readFileSync(join(servers, folder, 'server.json'), 'utf8')) as ServerRecord
+      return [`TESTOPS_ADMIN_SERVER=${id}`, ...(local ? [local.home] : [])]
     } catch {
       return []
     }
   })
-  return [root, ...ids.flatMap((id) => [`/var/tmp/testops-admin-${id}`, `TESTOPS_ADMIN_SERVER=${id}`])]
+  return [root, ...ofServers]
 }

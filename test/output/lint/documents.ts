@@ -41,7 +41,7 @@ export const several: LintDocument = {
   ...ruled([
     problem('nested-attachment', '5f3a-result.json', {
       place: 'steps[0].attachments[1].source',
-      message: '`source` names a file in a child directory: shots/login.png',
+      message: '`source` refers to a file in a subdirectory: shots/login.png',
       ...of('signs in', 'shop.Login.signsIn'),
     }),
     problem('no-identifier', '77c1-result.json', {

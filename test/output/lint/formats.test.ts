@@ -6,7 +6,7 @@ import { lintLines } from '../../../src/output/lint/lines.ts'
 import { lintMarkdown } from '../../../src/output/lint/markdown.ts'
 import { lintSarif } from '../../../src/output/lint/sarif.ts'
 import { lintText } from '../../../src/output/lint/text.ts'
-import { plainScreen } from '../../../src/output/screen.ts'
+import { plainScreen } from '../../../src/output/paint.ts'
 import { widthOf } from '../../../src/output/text.ts'
 import lintSchema from '../../../src/output/schemas/lint-results.schema.json' with { type: 'json' }
 import { faultsOf } from '../schemas.ts'
@@ -126,7 +126,11 @@ test('JUnit tells how many there are, also where not all are listed', () => {
   ).toContain('message="2 problems or more: ')
   const forgiven = junit({ ...directories, problems: [], rules: { 'long-field': { error: 0, warning: 5 } } }, false)
   expect(forgiven).not.toContain('<failure')
-  expect(forgiven).toContain('5 problems in all directories are not listed: some may be here')
+  expect(forgiven).toContain(
+    '5 problems that this rule found are left out of the list, and some may be in this directory',
+  )
+  const one = junit({ ...directories, problems: [], rules: { 'long-field': { error: 0, warning: 1 } } }, false)
+  expect(one).toContain('1 problem that this rule found is left out of the list, and may be in this directory')
 })
 
 describe('Markdown', () => {
@@ -147,7 +151,7 @@ describe('Markdown', () => {
   test('stays below what GitHub takes', () => {
     const page = lintMarkdown(many, 1)
     expect(Buffer.byteLength(page)).toBeLessThan(1_000_000)
-    expect(page.match(/The rest does not fit on this page\.\n\n<\/details>/g)?.length).toBe(15)
+    expect(page.match(/The rest of the report does not fit on this page\.\n\n<\/details>/g)?.length).toBe(15)
     expect(page.match(/<details>/g)?.length).toBe(page.match(/<\/details>/g)?.length)
   })
 

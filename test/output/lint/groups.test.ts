@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupsOf } from '../../../src/output/lint/groups.ts'
+import { groupsOf } from '../../../src/output/lint/words.ts'
 import { several } from './documents.ts'
 
 const problem = several.problems.find(({ together }) => !together)!
@@ -16,13 +16,13 @@ test.each<[what: string, messages: string[], causes: [string | null, number][]]>
   [
     'another parameter',
     [
-      'the parameter "a" holds a time: "10:00"',
-      'the parameter "b" holds a time: "10:01"',
-      'the parameter "b" holds a time: "10:02"',
+      'the parameter "a" contains a time: "10:00"',
+      'the parameter "b" contains a time: "10:01"',
+      'the parameter "b" contains a time: "10:02"',
     ],
     [
       [null, 2],
-      ['the parameter "a" holds a time: "10:00"', 1],
+      ['the parameter "a" contains a time: "10:00"', 1],
     ],
   ],
   [

@@ -46,7 +46,7 @@ export const several: ScanDocument = {
     }),
     match({
       signature: 'precondition-failed',
-      title: 'a queue or exchange exists with other properties than requested',
+      title: 'a queue or exchange exists with different properties than the service requests',
       check: 'broker/queues-durable',
       severity: 'error',
       count: 1,
@@ -58,7 +58,7 @@ export const several: ScanDocument = {
     }),
     match({
       signature: 'conflict',
-      title: 'a test case is identical to one in its new project',
+      title: 'a test case was not moved, because the new project already has an identical one',
       severity: 'warning',
       count: 2,
       untimed: 2,
@@ -88,7 +88,7 @@ export const several: ScanDocument = {
     { at: '2026-11-22T09:30:00.000Z', signature: 'precondition-failed' },
   ],
   files: [
-    { name: 'testops-1 (the run before)', lines: 331, bytes: 40_000, counts: { 'lock-waiting': 2 } },
+    { name: 'testops-1 (previous run)', lines: 331, bytes: 40_000, counts: { 'lock-waiting': 2 } },
     {
       name: 'testops-1',
       lines: 1_204_000,
@@ -108,7 +108,8 @@ export const several: ScanDocument = {
   notes: [
     {
       kind: 'clock',
-      message: 'the log goes back in time once: first and last are its earliest and latest times, wherever they are',
+      message:
+        'the times in the log jump back once: "first" and "last" are the earliest and the latest time in the log',
       isGap: false,
     },
   ],

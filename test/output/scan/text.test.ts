@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ScanDocument } from '../../../src/output/scan/document.ts'
-import { barsOf, scanText } from '../../../src/output/scan/text.ts'
-import { scanChanges, scanRows } from '../../../src/output/scan/live.ts'
-import { plainScreen } from '../../../src/output/screen.ts'
+import { barsOf, scanChanges, scanRows, scanText } from '../../../src/output/scan/text.ts'
+import { plainScreen } from '../../../src/output/paint.ts'
 import { widthOf } from '../../../src/output/text.ts'
 import { signatures } from '../../../src/knowledge/signatures.ts'
 import { faultsOf } from '../schemas.ts'
@@ -79,6 +78,6 @@ test('what is drawn on a terminal fits it', () => {
   const rows = scanRows(several, { columns: 60, colour: true }, 6)
   expect(rows.length).toBe(5)
   expect(rows.filter((line) => widthOf(line) > 59)).toEqual([])
-  expect(rows.slice(-2)).toEqual(['… and 2 more', '… 1,204,331 lines so far; Ctrl-C stops with a summary'])
-  expect(scanRows(nothing, plainScreen, 24)).toEqual(['… 1 line so far, no known fault; Ctrl-C stops with a summary'])
+  expect(rows.slice(-2)).toEqual(['… and 2 more', '… 1,204,331 lines so far; press Ctrl-C for the summary'])
+  expect(scanRows(nothing, plainScreen, 24)).toEqual(['… 1 line so far, no known fault; press Ctrl-C for the summary'])
 })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
-import { yaml11 } from '../../../src/adapters/yaml/schemas.ts'
+import { yaml11 } from '../../../src/adapters/yaml/index.ts'
 import type { EngineState } from './fake-docker.ts'
 import type { Shown } from './world.ts'
 

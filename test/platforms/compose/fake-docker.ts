@@ -116,12 +116,18 @@ async function pull({ images, registry = {} }: EngineState, words: readonly stri
     return failed(has.failure)
   }
   images?.set(name, has)
-  const begun = `${tag}: Pulling from ${repository}\ne5c9d750988c: Pulling fs layer\ne5c9d750988c: Verifying Checksum\ne5c9d750988c: Download complete\ne5c9d750988c: Pull complete\nDigest: sha256:cdcf5c258ee89d038af8e20a95f626d279e20f67e730095c93ef3a106861308d\nStatus: Downloaded newer image for ${name}\n`
+  const begun =
+    `${tag}: Pulling from ${repository}\ne5c9d750988c: Pulling fs layer\ne5c9d750988c: Verifying ` +
+    `Checksum\ne5c9d750988c: Download complete\ne5c9d750988c: Pull complete\nDigest: ` +
+    `sha256:cdcf5c258ee89d038af8e20a95f626d279e20f67e730095c93ef3a106861308d\nStatus: Downloaded newer image for ` +
+    `${name}\n`
   if (words.includes('--platform') && wanted !== has) {
     return {
       code: 1,
       stdout: begun,
-      stderr: `image with reference ${name} was found but does not match the specified platform: wanted ${wanted}, actual: ${has}\n`,
+      stderr:
+        `image with reference ${name} was found but does not match the specified platform: wanted ${wanted}, ` +
+        `actual: ${has}\n`,
     }
   }
   return said(`${begun}${name}\n`)
@@ -152,14 +158,16 @@ function exec(state: EngineState, words: readonly string[]): Answered {
   const given = state.exec?.[rest.join(' ')]
   if (given) return said(given.stdout ?? '', given.code)
   return failed(
-    'OCI runtime exec failed: exec failed: unable to start container process: executable file not found in $PATH: unknown',
+    'OCI runtime exec failed: exec failed: unable to start container process: executable file not found in ' +
+      '$PATH: unknown',
     126,
   )
 }
 
 /** Of `docker compose up --help`, 2.26.1. */
 const upHelp =
-  '      --pull string               Pull image before running\n                                  ("always"|"missing"|"never") (default\n                                  "policy")\n'
+  '      --pull string               Pull image before running\n                                  ' +
+  '("always"|"missing"|"never") (default\n                                  "policy")\n'
 
 async function compose(state: EngineState, { words, directory, environment, input }: Asked): Promise<Answered> {
   if (state.withoutCompose) return failed("docker: 'compose' is not a docker command.")

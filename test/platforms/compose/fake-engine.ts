@@ -6,14 +6,14 @@ import { followLog } from './fake-logs.ts'
 
 /**
  * The program `docker` as a script that asks a server within this process: a program of Node takes its time to start,
- * and the tests run many. Everything that it is given arrives: words, folder, environment, standard input; exit code
- * and both outputs go back.
+ * and the tests run many; so it runs no other where the shell can do it. Everything that it is given arrives: words,
+ * folder, environment, standard input; exit code and both outputs go back.
  */
 const script = (port: number): string => `#!/bin/bash
 exec 3<>/dev/tcp/127.0.0.1/${port} || exit 127
 {
   printf '%s\\0' "$#" "$@" "$PWD"
-  /usr/bin/env -0
+  while IFS= read -r -d '' given; do printf '%s\\0' "$given"; done </proc/$$/environ
   printf '\\0'
   case "$* " in compose*' - '*) /bin/cat ;; esac
   printf '\\0'
@@ -26,8 +26,9 @@ if [ "$run" -gt 0 ]; then
 fi
 # an output without end
 [ "$out" = - ] && exec /bin/cat <&3
-/usr/bin/head -c "$out" <&3
-/usr/bin/head -c "$err" <&3 >&2
+[ "$err$code" = 00 ] && exec /usr/bin/head -c "$out" <&3
+[ "$out" = 0 ] || /usr/bin/head -c "$out" <&3
+[ "$err" = 0 ] || /usr/bin/head -c "$err" <&3 >&2
 exit "$code"
 `
 

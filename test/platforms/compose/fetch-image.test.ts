@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Moving } from '../../../src/core/moving.ts'
+import type { Moving } from '../../../src/core/controls.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type { WantedImage } from '../../../src/core/sources.ts'
-import { notFetched } from '../../../src/platforms/compose/fetch-failure.ts'
-import { fetchImage, hasImage } from '../../../src/platforms/compose/images.ts'
-import { layersIn } from '../../../src/platforms/compose/images.ts'
+import { fetchImage, hasImage, layersIn, notFetched } from '../../../src/platforms/compose/images.ts'
 import { viewOf } from '../../../src/platforms/compose/view.ts'
 import { typed } from '../../../src/core/shell-command.ts'
 import { composeWorld, recorded } from './world.ts'
@@ -59,9 +57,9 @@ test('the platform of the compose file is asked for, and no other counts as ther
 
 test('an image of a foreign platform is refused, unless the service has run such a one there', async () => {
   expect(await fetched({ registry: { [image]: 'linux/arm64' } })).toEqual([
-    `REFUSED image ${image} is for linux/arm64, but docker on this machine runs linux/amd64. Nothing was changed`,
-    `docker pull ${image}   # what was fetched`,
-    'publish the image in the registry for linux/amd64',
+    `REFUSED image \`${image}\` is for linux/arm64, but docker on this machine runs linux/amd64. Nothing was changed`,
+    `docker pull ${image}   # the command that fetched the image`,
+    'publish an image for linux/amd64 in the registry',
   ])
   const container = await recorded('testops')
   const { view } = await engineWith({
@@ -89,8 +87,8 @@ test('what is no name of an image reaches no engine', async () => {
 
 test('a registry that says nothing is given up in time', async () => {
   expect(await fetched({ registry: { [image]: { failure: 'x', silentMs: 5000 } } }, wanted, 300)).toEqual([
-    `TIMED_OUT image ${image} was not fetched within 0.3 s. Nothing was changed`,
-    `docker pull ${image}   # continues, with no time limit`,
+    `TIMED_OUT fetching image \`${image}\` timed out after 0.3 s. Nothing was changed`,
+    `docker pull ${image}   # continues without a time limit`,
     '--patience SECONDS   # gives the same command more time',
   ])
 })
@@ -99,7 +97,7 @@ test('a registry that goes on and on holds nobody up', async () => {
   const failure = `Error response from daemon: ${'lookup x '.repeat(100_000)}`
   expect(await fetched({ registry: { [image]: { failure } } })).toEqual([
     expect.stringMatching(
-      /^FAILED image .* was not fetched: Error response from daemon: (?:lookup x )+.{0,9}\. Nothing was changed$/,
+      /^FAILED cannot fetch image .*: Error response from daemon: (?:lookup x )+.{0,9}\. Nothing was changed$/,
     ),
     expect.stringContaining('# the command that failed'),
   ])
@@ -113,40 +111,46 @@ describe('why not, by what the engine says', () => {
   const from = (host: string): WantedImage => ({ image: `${host}/tools/testops-legacy:527u01`, platform: null })
   test.each<[said: string, code: string, message: string, of?: WantedImage]>([
     [
-      'Error response from daemon: manifest for r.io/tools/testops-legacy:527u01 not found: manifest unknown: manifest unknown',
+      'Error response from daemon: manifest for r.io/tools/testops-legacy:527u01 not found: manifest unknown: ' +
+        'manifest unknown',
       'REFUSED',
-      'r.io has no such image or tag',
+      'r.io does not have this image or tag',
     ],
     [
-      'Error response from daemon: failed to resolve reference "r.io/tools/testops-legacy:527u01": r.io/tools/testops-legacy:527u01: not found',
+      'Error response from daemon: failed to resolve reference "r.io/tools/testops-legacy:527u01": ' +
+        'r.io/tools/testops-legacy:527u01: not found',
       'REFUSED',
-      'r.io has no such image or tag',
+      'r.io does not have this image or tag',
     ],
     [
-      'Error: initializing source docker://r.io/tools/testops-legacy:527u01: reading manifest 527u01 in r.io/tools/testops-legacy: manifest unknown',
+      'Error: initializing source docker://r.io/tools/testops-legacy:527u01: reading manifest 527u01 in ' +
+        'r.io/tools/testops-legacy: manifest unknown',
       'REFUSED',
-      'r.io has no such image or tag',
+      'r.io does not have this image or tag',
     ],
     [
-      'Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": no basic auth credentials',
+      'Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": no basic auth ' +
+        'credentials',
       'UNAUTHENTICATED',
-      'r.io wants a login',
+      'r.io requires a login',
     ],
     [
       'Error response from daemon: unauthorized: unauthorized to access repository: tools/testops-legacy, action: pull',
       'UNAUTHENTICATED',
-      'r.io wants a login',
+      'r.io requires a login',
     ],
     [
-      "Error response from daemon: pull access denied for testops-legacy, repository does not exist or may require 'docker login': denied: requested access to the resource is denied",
+      'Error response from daemon: pull access denied for testops-legacy, repository does not exist or may ' +
+        "require 'docker login': denied: requested access to the resource is denied",
       'UNAUTHENTICATED',
-      'docker.io has no such repository, or requires a login for it',
+      'docker.io does not have this repository, or requires a login',
       { image: 'testops-legacy:527u01', platform: null },
     ],
     [
-      'Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": denied: access forbidden',
+      'Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": denied: ' +
+        'access forbidden',
       'FORBIDDEN',
-      'r.io does not allow this user to fetch it',
+      'r.io does not allow this user to fetch this image',
     ],
     [
       'Error response from daemon: toomanyrequests: You have reached your unauthenticated pull rate limit.',
@@ -156,10 +160,11 @@ describe('why not, by what the engine says', () => {
     [
       'Error response from daemon: Get "https://r.io/v2/": dial tcp: lookup r.io on 10.255.255.53:53: no such host',
       'UNREACHABLE',
-      'the name r.io does not resolve where docker runs',
+      'docker cannot resolve the host name r.io',
     ],
     [
-      'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: connection refused',
+      'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: ' +
+        'connection refused',
       'UNREACHABLE',
       'docker cannot connect to 127.0.0.1:5799',
       from('127.0.0.1:5799'),
@@ -175,35 +180,39 @@ describe('why not, by what the engine says', () => {
       'r.io timed out',
     ],
     [
-      'Error response from daemon: Get "http://127.0.0.1:5713/v2/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+      'Error response from daemon: Get "http://127.0.0.1:5713/v2/": context deadline exceeded (Client.Timeout ' +
+        'exceeded while awaiting headers)',
       'TIMED_OUT',
       '127.0.0.1:5713 timed out',
       from('127.0.0.1:5713'),
     ],
     [
-      'Error response from daemon: Get "https://r.io/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+      'Error response from daemon: Get "https://r.io/v2/": tls: failed to verify certificate: x509: ' +
+        'certificate signed by unknown authority',
       'UNREACHABLE',
-      'docker does not trust r.io, or r.io does not speak TLS',
+      'docker does not trust the certificate of r.io, or r.io does not use TLS',
     ],
     [
       'Error response from daemon: Get "https://r.io/v2/": http: server gave HTTP response to HTTPS client',
       'UNREACHABLE',
-      'docker does not trust r.io, or r.io does not speak TLS',
+      'docker does not trust the certificate of r.io, or r.io does not use TLS',
     ],
     [
-      '527u01: Pulling from tools/testops-legacy\ne5c9d750988c: Download complete\nfailed to register layer: write /big: no space left on device',
+      '527u01: Pulling from tools/testops-legacy\ne5c9d750988c: Download complete\nfailed to register layer: ' +
+        'write /big: no space left on device',
       'FAILED',
       'docker has no space left on its disk',
     ],
     [
       '527u01: Pulling from tools/testops-legacy\nno matching manifest for linux/amd64 in the manifest list entries',
       'REFUSED',
-      "r.io has it only for platforms other than this engine's",
+      "r.io does not have this image for this engine's platform",
     ],
     [
-      'image with reference r.io/tools/testops-legacy:527u01 was found but does not match the specified platform: wanted linux/amd64, actual: linux/arm64',
+      'image with reference r.io/tools/testops-legacy:527u01 was found but does not match the specified ' +
+        'platform: wanted linux/amd64, actual: linux/arm64',
       'REFUSED',
-      'r.io has it only for platforms other than linux/amd64',
+      'r.io does not have this image for linux/amd64',
       { ...from('r.io'), platform: 'linux/amd64' },
     ],
     ['', 'FAILED', 'the engine does not say why'],
@@ -216,7 +225,7 @@ describe('why not, by what the engine says', () => {
     const error = notFetched(of, { engine: { program: 'docker' }, asked: typed(['docker', 'pull', of.image]), said })
     expect([error.code, error.message]).toEqual([
       code,
-      `image ${of.image} was not fetched: ${message}. Nothing was changed`,
+      `cannot fetch image \`${of.image}\`: ${message}. Nothing was changed`,
     ])
     expect(error.suggestions.at(-1)).toBe(`docker pull ${of.image}   # the command that failed`)
   })
@@ -235,7 +244,7 @@ describe('why not, by what the engine says', () => {
     ).toMatch(/^UNAVAILABLE docker is installed, but its engine does not answer/)
     expect(
       failure('permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock'),
-    ).toMatch(/^FORBIDDEN this user may not use docker/)
+    ).toMatch(/^FORBIDDEN the socket of docker denies access to this user/)
   })
 })
 

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AdminError } from '../../../src/core/error.ts'
-import { findComposeProjects } from '../../../src/platforms/compose/finder.ts'
+import { findComposeProjects } from '../../../src/platforms/compose/find.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
 import { composeWorld, recorded } from './world.ts'
@@ -45,22 +45,25 @@ test('without its files, which lie elsewhere, the engine alone is what there is 
   })
 })
 
-test('without a container yet, one is made to start it; of a service, too, that takes a profile to be there', async () => {
-  const world = await composeWorld(
-    {},
-    {
-      'project/compose.yaml':
-        'services:\n  web:\n    image: testops:527u01\n    profiles: [prod]\n  db: {image: "postgres:15"}\n',
-    },
-  )
-  const platform = await world.open({ folder: `${world.folder}/project` })
-  const typed = `docker compose -p project -f ${world.folder}/project/compose.yaml`
-  expect(platform.commands).toMatchObject({
-    start: `${typed} up -d web`,
-    restart: `${typed} up -d web`,
-    logs: `${typed} logs --tail 200 web`,
-  })
-})
+test(
+  'without a container yet, one is made to start it; ' + 'of a service, too, that takes a profile to be there',
+  async () => {
+    const world = await composeWorld(
+      {},
+      {
+        'project/compose.yaml':
+          'services:\n  web:\n    image: testops:527u01\n    profiles: [prod]\n  db: {image: "postgres:15"}\n',
+      },
+    )
+    const platform = await world.open({ folder: `${world.folder}/project` })
+    const typed = `docker compose -p project -f ${world.folder}/project/compose.yaml`
+    expect(platform.commands).toMatchObject({
+      start: `${typed} up -d web`,
+      restart: `${typed} up -d web`,
+      logs: `${typed} logs --tail 200 web`,
+    })
+  },
+)
 
 test('with what is laid over its file, also once it is opened as it was found', async () => {
   const world = await composeWorld(
@@ -74,7 +77,8 @@ test('with what is laid over its file, also once it is opened as it was found', 
   const [found] = (await findComposeProjects({ ...world.options, folder })).found
   expect([found?.place, found?.what]).toEqual([
     { platform: 'compose', project: 'project', service: 'web', file: null },
-    `compose project \`project\` (service web, image testops:527u01, only in ${folder}/compose.yaml, ${folder}/compose.override.yaml so far)`,
+    `compose project \`project\` (service web, image testops:527u01, declared in ${folder}/compose.yaml, ` +
+      `${folder}/compose.override.yaml, no container yet)`,
   ])
   expect(
     (await (await (await world.open({ project: 'project', service: 'web', folder })).service()).image()).build,
@@ -161,7 +165,9 @@ test('two are named, with what to write into the configuration', async () => {
   )
   expect([error?.code, error?.message, error?.suggestions]).toEqual([
     'CONFIGURATION',
-    'several compose services run the product: service testops of project testops (registry.example.org/qameta/testops:26.2.1), service testops of project staging (registry.example.org/qameta/testops:26.2.1)',
+    'several compose services run the product: service `testops` of project `testops` (image ' +
+      '`registry.example.org/qameta/testops:26.2.1`), service `testops` of project `staging` (image ' +
+      '`registry.example.org/qameta/testops:26.2.1`). Set the right one in the configuration',
     ['compose: {project: testops}   # in the configuration', 'compose: {project: staging}   # in the configuration'],
   ])
   const chosen = await world.open({ project: 'staging' })
@@ -188,35 +194,41 @@ test('containers of `compose run` are none of the service', async () => {
     shown.Config.Labels['com.docker.compose.oneoff'] = 'True'
   })
   const world = await composeWorld({ containers: [once] }, {})
-  expect(await errorOf((await world.open()).service())).toMatch(/^UNAVAILABLE: no compose project has a service/)
+  expect(await errorOf((await world.open()).service())).toMatch(/^UNAVAILABLE: no docker container has the image/)
 })
 
 test('none is told with what was looked at', async () => {
   const world = await composeWorld({ containers: [await recorded('redis')] }, {})
-  const nowhere = 'among the containers of docker, and no compose file in'
+  const nowhere = 'No compose file in'
   expect(await errorOf((await world.open()).service())).toBe(
-    `UNAVAILABLE: no compose project has a service with the image testops or testops-legacy ${nowhere} ${world.folder}/elsewhere or above has one`,
+    `UNAVAILABLE: no docker container has the image \`testops\` or \`testops-legacy\`. ${nowhere} ` +
+      `${world.folder}/elsewhere or a folder above it declares this image`,
   )
   expect(await errorOf((await world.open({ project: 'prod', service: 'web' })).service())).toBe(
-    `UNAVAILABLE: the compose project prod has no service with the name web ${nowhere} ${world.folder}/elsewhere or above has one`,
+    `UNAVAILABLE: no docker container of compose project \`prod\` has the service name \`web\`. ${nowhere} ` +
+      `${world.folder}/elsewhere or a folder above it declares this service`,
   )
   expect((await world.open()).commands).toBeNull()
 })
 
 const socket =
-  'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.24/containers/json": dial unix /var/run/docker.sock: connect: permission denied'
+  'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get ' +
+  '"http://%2Fvar%2Frun%2Fdocker.sock/v1.24/containers/json": dial unix /var/run/docker.sock: connect: ' +
+  'permission denied'
 test.each([
   [
     {
       text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
       code: 1,
     },
-    'UNAVAILABLE: docker is installed, but its engine does not answer: exited with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+    'UNAVAILABLE: docker is installed, but its engine does not answer: `docker` exited with 1: Cannot connect ' +
+      'to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
   ],
-  [{ text: socket, code: 1 }, 'FORBIDDEN: this user may not use docker: its socket denies access'],
+  [{ text: socket, code: 1 }, 'FORBIDDEN: the socket of docker denies access to this user'],
   [
     { text: 'unknown flag: --quiet', code: 125 },
-    'UNEXPECTED_ANSWER: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` exited with 125: unknown flag: --quiet',
+    'UNEXPECTED_ANSWER: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` exited ' +
+      'with 125: unknown flag: --quiet',
   ],
 ])('an engine that says %j', async (failure, message) => {
   const world = await composeWorld({ failure }, {})
@@ -262,7 +274,8 @@ test('an engine that never answers is given up', async () => {
     { timeoutMs: 200, environment: { PATH: `${folder}:/bin` } },
   )
   expect(await errorOf(platform.service())).toBe(
-    'TIMED_OUT: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` did not finish within 0.2 s',
+    'TIMED_OUT: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` did not finish ' +
+      'within 0.2 s',
   )
 })
 

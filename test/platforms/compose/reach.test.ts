@@ -34,7 +34,8 @@ const at =
   (shown: Shown): void =>
     void (shown.NetworkSettings.Networks['testops_testops-net']!.IPAddress = IPAddress)
 const refusal =
-  'redis:6379 is the container redis. It does not publish port 6379, this machine cannot reach its address, and it lacks nc, socat and bash'
+  'this machine cannot reach container `redis` at redis:6379. The container does not publish port 6379, and ' +
+  'lacks nc, socat and bash'
 
 test.each<[string, Case]>([
   ['a server outside of the project, as it is', { host: 'db.example.org', port: 5432, reached: null }],
@@ -62,7 +63,7 @@ test.each<[string, Case]>([
       host: 'redis',
       port: 6379,
       redis: (it) => (it.State['Status'] = 'exited'),
-      reached: 'redis:6379 is the container redis, which is not running (exited, exit code 1)',
+      reached: 'container `redis` at redis:6379 is not running (exited, exit code 1)',
     },
   ],
   [
@@ -157,7 +158,7 @@ test('through a relay that is run in the container, where nothing else leads the
     isHere: true,
   })
   const { source, close } = (await (await world.open()).reach({ host: 'redis', port }))!
-  expect(source.command).toBe(`docker exec -it redis sh   # and there redis:${port}`)
+  expect(source.command).toBe(`docker exec -it redis sh   # then connect to redis:${port}`)
   const large = randomBytes(3_000_000)
   const answers = await Promise.all([echoed(source, large), echoed(source, Buffer.from('small'))])
   expect([large.equals(answers[0] as Buffer), answers[1]]).toEqual([true, Buffer.from('small')])

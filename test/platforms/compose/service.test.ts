@@ -36,7 +36,8 @@ test('what its files declare since stands above, and is told as not in effect ye
   const service = await (await world.open()).service()
   expect((await service.environment()).get('TZ')).toBe('UTC')
   expect((await service.status()).detail).toBe(
-    'container testops: running, healthy, since 2026-11-22T05:37:09.824Z; its files now declare a different TZ: a stop and start applies it',
+    'container testops: running, healthy, since 2026-11-22T05:37:09.824Z; the container and the ' +
+      'compose files have different values for TZ: stop and start the service to apply the values from the files',
   )
 })
 
@@ -65,7 +66,8 @@ test('those of another are asked for in a container that runs', async () => {
   ])
   const stopped = await composeWorld({ containers: [await recorded('stopped')], machine: 'docker-desktop' })
   expect(await errorOf((await (await stopped.open()).service()).machines())).toBe(
-    'UNAVAILABLE: cannot read the processor: the engine of docker is on another machine, and no container of the service runs there',
+    "UNAVAILABLE: cannot read the processor's flags: docker runs on another machine, and the service has no " +
+      'running container',
   )
 })
 
@@ -98,39 +100,44 @@ test('both streams of the log come together by time, and the newest is what is k
   expect(world.asked).toContain('logs --timestamps --tail 50000 testops')
 })
 
-test('all of the log: a stream for each container that has begun, both of its outputs as the engine gives them', async () => {
-  const [one, never] = [
-    await recorded('testops'),
-    await recorded('testops', (it) =>
-      Object.assign(it, {
-        Id: 'f'.repeat(64),
-        Name: '/testops-2',
-        State: { Status: 'created', StartedAt: '0001-01-01T00:00:00Z' },
-      }),
-    ),
-  ]
-  const world = await composeWorld({
-    containers: [one, never],
-    logs: { [one.Id]: { stdout: 'one\n  two\n', stderr: 'Fatal\n' } },
-  })
-  const parts = await (await (await world.open()).log()).parts({ since: new Date('2026-11-22T05:25:00.500Z') })
-  expect(parts.map(({ name }) => name)).toEqual(['testops'])
-  const read = async (): Promise<string> => {
-    const all: Uint8Array[] = []
-    for await (const block of parts[0]!.blocks()) all.push(block)
-    return Buffer.concat(all).toString()
-  }
-  expect((await read()).split('\n').toSorted()).toEqual(['', '  two', 'Fatal', 'one'])
-  expect(world.asked).toContain(`logs --timestamps --since 2026-11-22T05:25:00Z ${one.Id}`)
-  world.state.failure = { text: 'permission denied while trying to connect to the Docker daemon socket', code: 1 }
-  expect(await errorOf(read())).toBe('FORBIDDEN: this user may not use docker: its socket denies access')
-})
+test(
+  'all of the log: a stream for each container that has begun, ' + 'both of its outputs as the engine gives them',
+  async () => {
+    const [one, never] = [
+      await recorded('testops'),
+      await recorded('testops', (it) =>
+        Object.assign(it, {
+          Id: 'f'.repeat(64),
+          Name: '/testops-2',
+          State: { Status: 'created', StartedAt: '0001-01-01T00:00:00Z' },
+        }),
+      ),
+    ]
+    const world = await composeWorld({
+      containers: [one, never],
+      logs: { [one.Id]: { stdout: 'one\n  two\n', stderr: 'Fatal\n' } },
+    })
+    const parts = await (await (await world.open()).log()).parts({ since: new Date('2026-11-22T05:25:00.500Z') })
+    expect(parts.map(({ name }) => name)).toEqual(['testops'])
+    const read = async (): Promise<string> => {
+      const all: Uint8Array[] = []
+      for await (const block of parts[0]!.blocks()) all.push(block)
+      return Buffer.concat(all).toString()
+    }
+    expect((await read()).split('\n').toSorted()).toEqual(['', '  two', 'Fatal', 'one'])
+    expect(world.asked).toContain(`logs --timestamps --since 2026-11-22T05:25:00Z ${one.Id}`)
+    world.state.failure = { text: 'permission denied while trying to connect to the Docker daemon socket', code: 1 }
+    expect(await errorOf(read())).toBe('FORBIDDEN: the socket of docker denies access to this user')
+  },
+)
 
 test('a service that was never started has no log', async () => {
   const world = await composeWorld()
   const log = await (await world.open({ folder: `${world.folder}/project` })).log()
-  expect(await errorOf(log.newest({ maxBytes: 100 }))).toBe('UNAVAILABLE: the service has no container, and so no log')
-  expect(await errorOf(log.parts({}))).toBe('UNAVAILABLE: the service has no container, and so no log')
+  expect(await errorOf(log.newest({ maxBytes: 100 }))).toBe(
+    'UNAVAILABLE: the service has no container, so it has no log',
+  )
+  expect(await errorOf(log.parts({}))).toBe('UNAVAILABLE: the service has no container, so it has no log')
   // so it follows from whatever took the container away
   await expect(log.newest({ maxBytes: 100 })).rejects.toMatchObject({ obstacle: { kind: 'instances' } })
 })
@@ -147,7 +154,7 @@ test('settings that its files declare otherwise than its container has them', as
   })
   const stopped = await composeWorld({ containers: [await recorded('stopped')] }, files)
   expect(await errorOf((await (await stopped.open()).service()).drift())).toBe(
-    'NOT_CONFIGURED: it has no running container',
+    'NOT_CONFIGURED: the service has no running container',
   )
 })
 

@@ -17,7 +17,8 @@ describe('is not touched', () => {
     )
     const control = await (await world.open()).control()
     await expect(control.writeSetting(set('true', null))).rejects.toThrow(
-      `the compose file names the image ${image.replace('26.2.1', '26.3.1')}, but container testops runs ${image}: this would change the image too`,
+      `this change would also change the image: the compose file has \`${image.replace('26.2.1', '26.3.1')}\`, ` +
+        `but container \`testops\` runs \`${image}\``,
     )
   })
 
@@ -29,7 +30,7 @@ describe('is not touched', () => {
     Object.assign(world.options.environment ?? {}, { X: 'false' })
     const control = await (await world.open()).control()
     await expect(control.writeSetting(set('true'))).rejects.toThrow(
-      'A cannot be set: it comes from X, which this shell sets',
+      '`A` cannot be set: its value comes from `X` in the environment of this shell',
     )
   })
 
@@ -37,7 +38,8 @@ describe('is not touched', () => {
     const world = await composeWorld({ containers: [await recorded('stopped')] }, {})
     const control = await (await world.open()).control()
     await expect(control.trySetting(set('true', null))).rejects.toThrow(
-      'A cannot be set: the compose files of project testops are not on this machine, or this user cannot read them',
+      '`A` cannot be set: the compose files of project `testops` are not on this machine, ' +
+        'or this user cannot read them',
     )
   })
 })
@@ -72,7 +74,8 @@ test('with a changed setting a start makes the container anew, it alone; without
   expect(changing).toEqual([
     `start ${container.Id}`,
     `stop -t 4 ${container.Id}`,
-    `compose --project-name testops --project-directory ${folder} --file ${folder}/docker-compose.yml up --detach --no-deps --no-build testops`,
+    `compose --project-name testops --project-directory ${folder} --file ${folder}/docker-compose.yml up ` +
+      '--detach --no-deps --no-build testops',
   ])
 })
 
@@ -89,7 +92,8 @@ test.each([
     words: '',
   },
 ])(
-  'with pull_policy $policy, a start with a changed setting fetches no newer image, where its compose program can be told so',
+  'with pull_policy $policy, a start with a changed setting fetches no newer image, where its compose program ' +
+    'can be told so',
   async ({ policy, upHelp, words }) => {
     const container = await recorded('stopped', ({ Config }) => (Config.Env = ['A=false']))
     const world = await composeWorld(
@@ -123,7 +127,8 @@ describe('podman-compose', () => {
     await control.start({ timeoutMs: 10_000 })
     const composed = world.asked.filter((it) => it.startsWith('compose ') && it !== 'compose version')
     expect([composed.at(-1), composed.filter((it) => it.includes('--project-directory'))]).toEqual([
-      `compose --project-name testops --file ${world.folder}/project/docker-compose.yml up --detach --no-deps --no-build testops`,
+      `compose --project-name testops --file ${world.folder}/project/docker-compose.yml up --detach --no-deps ` +
+        '--no-build testops',
       [],
     ])
   })
@@ -140,12 +145,16 @@ describe('podman-compose', () => {
     expect(await readFile(file, 'utf8')).toContain('A: "true"')
   })
 
-  test('of a version that tells nothing of its files, the container is stopped and started, and settings are left alone', async () => {
-    const world = await onPodman({ withoutConfig: true })
-    const control = await (await world.open()).control()
-    expect((await control.start({ timeoutMs: 10_000 })).state).toBe('running')
-    await expect(control.trySetting(set('true'))).rejects.toThrow(
-      'this podman-compose has no command `config` to read the files with: 1.0.3 lacks it, 1.3.0 has it',
-    )
-  })
+  test(
+    'of a version that tells nothing of its files, ' +
+      'the container is stopped and started, and settings are left alone',
+    async () => {
+      const world = await onPodman({ withoutConfig: true })
+      const control = await (await world.open()).control()
+      expect((await control.start({ timeoutMs: 10_000 })).state).toBe('running')
+      await expect(control.trySetting(set('true'))).rejects.toThrow(
+        'the installed podman-compose has no command `config`: install a version that has it, such as 1.3.0',
+      )
+    },
+  )
 })

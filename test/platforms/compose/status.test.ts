@@ -78,12 +78,15 @@ test('the last word of a check that fails stands in the detail', async () => {
   )
 })
 
-test('an instance has the host name that its program sees, and a process only where that is of this machine', async () => {
-  const container = await recordedContainer('testops')
-  const instance = { name: 'testops', host: '0b8a1b5e150e', startedAt: new Date('2026-11-22T05:37:09.824Z') }
-  expect(statusOf([container], true).instances).toEqual([{ ...instance, pid: 22942 }])
-  expect(statusOf([container], false).instances).toEqual([{ ...instance, pid: null }])
-})
+test(
+  'an instance has the host name that its program sees, ' + 'and a process only where that is of this machine',
+  async () => {
+    const container = await recordedContainer('testops')
+    const instance = { name: 'testops', host: '0b8a1b5e150e', startedAt: new Date('2026-11-22T05:37:09.824Z') }
+    expect(statusOf([container], true).instances).toEqual([{ ...instance, pid: 22942 }])
+    expect(statusOf([container], false).instances).toEqual([{ ...instance, pid: null }])
+  },
+)
 
 test('of several containers, one that runs is the service that runs; none is a service that is stopped', async () => {
   const several = statusOf([await recordedContainer('exited'), await recordedContainer('testops')], true)

@@ -53,11 +53,12 @@ test('an instance as the command shows it', async () => {
 test.each([
   [
     withStatus('echo oops >&2; exit 4'),
-    "UNEXPECTED_ANSWER: `sh -c 'echo oops >&2; exit 4'` exited with 4: oops; it should exit with 0 or 3",
+    "UNEXPECTED_ANSWER: `sh -c 'echo oops >&2; exit 4'` exited with 4: oops. Expected exit code: 0 or 3",
   ],
   [
     withStatus('echo ActiveState=active; exit 255'),
-    "UNEXPECTED_ANSWER: `sh -c 'echo ActiveState=active; exit 255'` exited with 255: ActiveState=active; it should exit with 0 or 3",
+    "UNEXPECTED_ANSWER: `sh -c 'echo ActiveState=active; exit 255'` exited with 255: ActiveState=active. " +
+      'Expected exit code: 0 or 3',
   ],
   [
     { ...nothing, commands: { start: ['true'], stop: ['true'], status: ['/no/such/program'] } } satisfies HostSettings,
@@ -77,7 +78,9 @@ async function sleeper(): Promise<HostSettings> {
   const folder = await folderWith({
     service: `#!/bin/sh
 here=$(dirname "$0")
-alive() { [ -f "$here/pid" ] && kill -0 "$(cat "$here/pid")" 2>/dev/null && ! grep -q ') Z ' "/proc/$(cat "$here/pid")/stat"; }
+alive() {
+  [ -f "$here/pid" ] && kill -0 "$(cat "$here/pid")" 2>/dev/null && ! grep -q ') Z ' "/proc/$(cat "$here/pid")/stat"
+}
 case "$1" in
   start) alive && exit 0; sleep 300 & echo $! >"$here/pid" ;;
   stop) alive && kill "$(cat "$here/pid")"; exit 0 ;;
@@ -113,7 +116,7 @@ test('a start that fails, never ends, or cannot be', async () => {
     'TIMED_OUT: `sleep 60` did not finish within 0.2 s',
   )
   expect(await errorOf(startService(starting('/no/such/program'), { timeoutMs: 2000 }))).toBe(
-    'UNAVAILABLE: /no/such/program cannot be started: spawn /no/such/program ENOENT',
+    'UNAVAILABLE: `/no/such/program` cannot be started: spawn /no/such/program ENOENT',
   )
   expect(await errorOf(startService(starting('true'), { timeoutMs: 300 }))).toBe(
     "TIMED_OUT: timed out waiting for the service to be running: `sh -c 'exit 3'` exited with 3",
@@ -130,7 +133,7 @@ test('what is not configured is said', async () => {
   const host = openHost(nothing, options)
   const service = await host.service()
   expect(await errorOf(service.status())).toBe(
-    'NOT_CONFIGURED: no way to start and stop the service is configured: set `host.unit` or `host.commands`',
+    'NOT_CONFIGURED: no start and stop commands are configured for the service: set `host.unit` or `host.commands`',
   )
   expect(await errorOf(service.environment())).toBe(
     "NOT_CONFIGURED: the service's settings are unknown: set `host.environmentFile`",
@@ -174,12 +177,14 @@ test('settings that cannot be read, with the line that names them', async () => 
     return [`${error.code}: ${error.message}`, ...error.suggestions].map((text) => text.replaceAll(folder, 'FOLDER'))
   }
   expect(await read('none')).toEqual([
-    "UNAVAILABLE: the service's settings in FOLDER/none (`host.environmentFile` at testops-admin.yaml:4) cannot be read: there is no such file",
+    "UNAVAILABLE: the service's settings in FOLDER/none (`host.environmentFile` at testops-admin.yaml:4) " +
+      'cannot be read: the file is missing',
     'ls -l FOLDER',
     'correct `host.environmentFile` at testops-admin.yaml:4',
   ])
   expect(await read('folder')).toEqual([
-    "UNAVAILABLE: the service's settings in FOLDER/folder (`host.environmentFile` at testops-admin.yaml:4) cannot be read: it is a folder",
+    "UNAVAILABLE: the service's settings in FOLDER/folder (`host.environmentFile` at testops-admin.yaml:4) " +
+      'cannot be read: it is a folder',
     'ls -l FOLDER/folder',
     'correct `host.environmentFile` at testops-admin.yaml:4',
   ])

@@ -47,6 +47,6 @@ test('a service that takes its time to end is waited for', async () => {
 
 test('one that something else starts again at once is not waited for', async () => {
   expect(await failureOf(stopService(service(running(former), running(later)), { timeoutMs }))).toBe(
-    'INTERRUPTED something else started the service while this program keeps it stopped: active (running)',
+    'INTERRUPTED something else started the service while testops-admin was keeping it stopped: active (running)',
   )
 })

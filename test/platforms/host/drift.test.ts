@@ -59,13 +59,14 @@ test('a service that does not run has none but those of its files', async () => 
     },
     { timeoutMs: 5000 },
   )
-  expect(await errorOf((await platform.service()).drift())).toMatch(/^NOT_CONFIGURED: it is not running/)
+  expect(await errorOf((await platform.service()).drift())).toMatch(/^NOT_CONFIGURED: the service is not running/)
 })
 
 test.each([
   [
     'a unit that failed',
-    'ActiveState=failed Result=exit-code ExecMainCode=1 ExecMainStatus=3 ExecMainStartTimestamp=@1000 ExecMainExitTimestamp=@2000',
+    'ActiveState=failed Result=exit-code ExecMainCode=1 ExecMainStatus=3 ExecMainStartTimestamp=@1000 ' +
+      'ExecMainExitTimestamp=@2000',
     { isUp: false, ended: { reason: '', exitCode: 3, startedAt: new Date(1_000_000), at: new Date(2_000_000) } },
   ],
   [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findUnits } from '../../../src/platforms/host/finder.ts'
-import type { FinderOptions } from '../../../src/platforms/found.ts'
+import type { FinderOptions } from '../../../src/platforms/platform.ts'
 import { folderWith } from '../../runtime/folder.ts'
 
 interface Unit {
@@ -16,14 +16,18 @@ interface Unit {
 async function machine(units: readonly Unit[], { exitCode = 0 } = {}): Promise<FinderOptions> {
   const shown = units.map(
     ({ id, description = id, program = '/usr/bin/other', state = 'loaded' }) =>
-      `Id=${id}\nDescription=${description}\nLoadState=${state}\nExecStart={ path=${program} ; argv[]=${program} --x ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }\n`,
+      `Id=${id}\nDescription=${description}\nLoadState=${state}\nExecStart={ path=${program} ; ` +
+      `argv[]=${program} --x ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; ` +
+      `status=0/0 }\n`,
   )
   const folder = await folderWith({
     files: units.map(({ id }) => `${id} enabled enabled\n`).join(''),
     shown: shown.join('\n'),
     loaded: units.flatMap(({ isStopped = false }, at) => (isStopped ? [] : [shown[at]!])).join('\n'),
     // `*.service` stands for what is loaded, a name for any unit
-    systemctl: `#!/bin/sh\nhere=$(dirname "$0")\ncase "$1 $2" in list-unit-files*) cat "$here/files" ;; 'show *.service') cat "$here/loaded" ;; show*) cat "$here/shown" ;; esac\nexit ${exitCode}\n`,
+    systemctl:
+      `#!/bin/sh\nhere=$(dirname "$0")\ncase "$1 $2" in list-unit-files*) cat "$here/files" ;; 'show *.service') ` +
+      `cat "$here/loaded" ;; show*) cat "$here/shown" ;; esac\nexit ${exitCode}\n`,
   })
   return { timeoutMs: 5000, folder, environment: { PATH: `${folder}:/bin:/usr/bin` } }
 }
@@ -84,9 +88,9 @@ test('a machine without systemd, or on which it does not run, is said to be so',
     found: [],
     looked: 'systemd is not installed',
   })
-  expect(await findUnits(await machine([], { exitCode: 1 }))).toEqual({ found: [], looked: 'systemd does not run' })
+  expect(await findUnits(await machine([], { exitCode: 1 }))).toEqual({ found: [], looked: 'systemd is not running' })
   expect((await findUnits(await machine([ssh]))).looked).toBe(
-    'no systemd unit is named testops or mentions it in its command or description',
+    'no systemd unit has `testops` in its name, command or description',
   )
 })
 
@@ -96,5 +100,5 @@ test('a machine on which systemd does not run is not searched for unit files', a
   })
   expect(
     (await findUnits({ timeoutMs: 120_000, folder, environment: { PATH: `${folder}:/bin:/usr/bin` } })).looked,
-  ).toBe('systemd does not run')
+  ).toBe('systemd is not running')
 })

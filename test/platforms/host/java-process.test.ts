@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { openSync } from 'node:fs'
-import { chmod, mkdir, readlink, symlink } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readlink, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
-import { findJavaProcesses, initScript } from '../../../src/platforms/host/java-process.ts'
-import type { JavaProcess } from '../../../src/platforms/host/java-process.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { findJavaProcesses, initScript } from '../../../src/platforms/host/finder.ts'
+import type { JavaProcess } from '../../../src/platforms/host/finder.ts'
 import { folderWith } from '../../runtime/folder.ts'
 
 const children: ChildProcess[] = []
@@ -24,6 +24,8 @@ async function java({ env = {}, cwd = '/', stdio = 'ignore' }: Begun): Promise<n
   const child = spawn('sleep', ['60'], { argv0: 'java', env: { PATH: process.env.PATH ?? '', ...env }, cwd, stdio })
   children.push(child)
   await new Promise((resolve) => child.once('spawn', resolve))
+  // the kernel closes what tells that it runs a moment before it shows the environment
+  await vi.waitUntil(async () => (await readFile(`/proc/${child.pid}/environ`, 'utf8')) !== '', { timeout: 10_000 })
   return child.pid!
 }
 

@@ -36,7 +36,8 @@ test('this machine', async () => {
 test('a copy of its cpuinfo', async () => {
   const folder = await folderWith({
     cpuinfo:
-      'processor\t: 0\nflags\t\t: fpu lm avx2\n\nprocessor\t: 1\nflags\t\t: fpu lm avx2\n\nprocessor\t: 2\nflags\t\t: fpu lm\n',
+      'processor\t: 0\nflags\t\t: fpu lm avx2\n\nprocessor\t: 1\nflags\t\t: fpu lm avx2\n\nprocessor\t: ' +
+      '2\nflags\t\t: fpu lm\n',
     empty: 'no processors\n',
     cut: 'processor\t: 0\nflags\t\t: fpu lm avx2\n\nprocessor\t: 1\nflags\t\t: fpu l',
   })
@@ -54,12 +55,13 @@ test('a copy of its cpuinfo', async () => {
   ])
   const failure = async (file: string): Promise<string> =>
     (await errorOf((await serviceOf({ cpuinfo: join(folder, file) })).machines())).replaceAll(folder, 'FOLDER')
-  expect(await failure('empty')).toBe('UNEXPECTED_ANSWER: FOLDER/empty shows no processor with `flags`')
+  expect(await failure('empty')).toBe('UNEXPECTED_ANSWER: FOLDER/empty contains no processor with `flags`')
   expect(await failure('cut')).toBe(
-    'UNEXPECTED_ANSWER: FOLDER/cut is cut short: it does not show the flags of every processor',
+    'UNEXPECTED_ANSWER: FOLDER/cut is incomplete: the flags of some processors are missing',
   )
   expect(await failure('none')).toBe(
-    "UNAVAILABLE: the processor's flags cannot be read from FOLDER/none: ENOENT: no such file or directory, open 'FOLDER/none'",
+    "UNAVAILABLE: the processor's flags cannot be read from FOLDER/none: ENOENT: no such file or directory, " +
+      "open 'FOLDER/none'",
   )
 })
 

@@ -170,7 +170,8 @@ describe('a file', () => {
     if (process.getuid?.() !== 0) return expect(await set('B', '1', '2')).toBe('set')
     await lchown(file, 1234, 1234)
     expect(await failureOf(set('B', '1', '2'))).toBe(
-      `REFUSED user 1234 owns the symbolic link ${file}, but not its target ${join(folder, 'of-root')}. The target was not changed`,
+      `REFUSED user 1234 owns the symbolic link ${file}, but not its target ${join(folder, 'of-root')}. The ` +
+        'target was not changed',
     )
     expect(await readFile(file, 'utf8')).toBe('B=1\n')
     await lchown(join(folder, 'of-root-too'), 1234, 1234)
@@ -190,14 +191,15 @@ describe('a file', () => {
   test('with a quote that nobody closed is not written behind it', async () => {
     await writeFile(file, 'A="open\n')
     expect(await failureOf(set('B', null, '1'))).toBe(
-      `REFUSED B cannot be set in ${file}: the file ends inside a quote or a continued line`,
+      `REFUSED \`B\` cannot be set in ${file}: the file ends with an unclosed quote or a backslash`,
     )
     expect(await readFile(file, 'utf8')).toBe('A="open\n')
   })
 
   test('that is missing, or a folder', async () => {
     expect(await failureOf(set('B', null, '1'))).toBe(
-      `UNAVAILABLE the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) cannot be read: there is no such file`,
+      `UNAVAILABLE the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) cannot ` +
+        'be read: the file is missing',
     )
     await mkdir(file)
     expect(await failureOf(set('B', null, '1'))).toMatch(
@@ -249,19 +251,19 @@ describe('a unit', () => {
     const change = { name: 'B', from: '1', to: '2' }
     const unitItself = `Environment= of ${unit([]).commands.settings}`
     expect(await failureOf(writeSetting(change, unit([{ path: file }, { path: `${file}.2` }]), null))).toBe(
-      `REFUSED B is set in several places: ${file}, ${file}.2`,
+      `REFUSED \`B\` is set in several places: ${file}, ${file}.2`,
     )
     expect(await failureOf(writeSetting(change, unit([{ path: file }], { B: '1' }), null))).toBe(
-      `REFUSED B is set in several places: ${file}, ${unitItself}`,
+      `REFUSED \`B\` is set in several places: ${file}, ${unitItself}`,
     )
     expect(await failureOf(writeSetting(change, unit([], { B: '1' }), null))).toBe(
-      `REFUSED B is set by ${unitItself}, which this program does not write`,
+      `REFUSED \`B\` is set by ${unitItself}, which testops-admin does not change`,
     )
     expect(await failureOf(writeSetting(change, unit([{ path: `${folder}/*.env` }]), null))).toBe(
-      `REFUSED the service reads its settings from ${folder}/*.env, which may be many files`,
+      `REFUSED the service reads its settings from ${folder}/*.env, which may match several files`,
     )
     expect(await failureOf(writeSetting({ ...change, from: null }, unit([], { C: '1' }), null))).toBe(
-      "NOT_CONFIGURED B cannot be set: the service's environment file is unknown",
+      'NOT_CONFIGURED `B` cannot be set: the service has no known environment file',
     )
     expect(await readFile(file, 'utf8')).toBe('B=1\n')
   })
@@ -289,7 +291,7 @@ test.runIf(process.geteuid?.() === 0)('a file that this user may not write, or t
       process.seteuid?.(0)
     }
   }
-  const refused = `FORBIDDEN ${file} cannot be changed: this user may not write it, or its folder`
+  const refused = `FORBIDDEN ${file} cannot be changed: this user has no permission to write the file or its folder`
   await chmod(folder, 0o755)
   expect([await asNobody(), await asNobody(trySetting)]).toEqual([refused, refused])
   await chown(file, nobody, nobody)
@@ -300,7 +302,8 @@ test.runIf(process.geteuid?.() === 0)('a file that this user may not write, or t
   expect([await asNobody(), await asNobody(trySetting)]).toEqual([refused, refused])
   await chmod(file, 0o600)
   expect(await asNobody()).toBe(
-    `FORBIDDEN this user cannot read the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7)`,
+    `FORBIDDEN this user cannot read the service's settings in ${file} (\`host.environmentFile\` at ` +
+      'testops-admin.yaml:7)',
   )
   expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual(['B=1\n', ['testops.env']])
 })

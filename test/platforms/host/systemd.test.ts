@@ -32,7 +32,9 @@ async function machine(
   const folder = await folderWith({
     show,
     stderr,
-    systemctl: `#!/bin/sh\nhere=$(dirname "$0")\necho "TZ=$TZ $*" >>"$here/asked"\ncat "$here/stderr" >&2\ncase "$*" in *show*) cat "$here/show" ;; esac\nexit ${exitCode}\n`,
+    systemctl:
+      `#!/bin/sh\nhere=$(dirname "$0")\necho "TZ=$TZ $*" >>"$here/asked"\ncat "$here/stderr" >&2\ncase "$*" in ` +
+      `*show*) cat "$here/show" ;; esac\nexit ${exitCode}\n`,
   })
   return {
     folder,
@@ -43,15 +45,18 @@ async function machine(
 test.each([
   [running, { state: 'running', detail: 'active (running), process 812, since 2026-11-20T12:00:00.000Z', pid: 812 }],
   [
-    'Id=testops.service\nLoadState=loaded\nActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\nExecMainStartTimestamp=\n',
+    'Id=testops.service\nLoadState=loaded\nActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\n' +
+      'ExecMainStartTimestamp=\n',
     { state: 'stopped', detail: 'inactive (dead)', pid: null },
   ],
   [
-    'LoadState=loaded\nActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\nExecMainStatus=127\nNRestarts=5\n',
+    'LoadState=loaded\nActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\n' +
+      'ExecMainStatus=127\nNRestarts=5\n',
     { state: 'failed', detail: 'failed (failed), result exit-code, exit status 127, restarted 5 times', pid: null },
   ],
   [
-    'LoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nMainPID=0\nExecMainStatus=1\nNRestarts=2\n',
+    'LoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nMainPID=0\n' +
+      'ExecMainStatus=1\nNRestarts=2\n',
     {
       state: 'failed',
       detail: 'activating (auto-restart), result exit-code, exit status 1, restarted 2 times',
@@ -60,7 +65,8 @@ test.each([
     },
   ],
   [
-    'LoadState=loaded\nActiveState=deactivating\nSubState=stop-sigterm\nResult=success\nMainPID=7\nExecMainStartTimestamp=n/a\n',
+    'LoadState=loaded\nActiveState=deactivating\nSubState=stop-sigterm\nResult=success\nMainPID=7\n' +
+      'ExecMainStartTimestamp=n/a\n',
     { state: 'running', detail: 'deactivating (stop-sigterm), process 7', pid: 7 },
   ],
 ])(
@@ -86,18 +92,19 @@ test.each([
   [
     'LoadState=not-found\nActiveState=inactive\n',
     {},
-    'UNAVAILABLE: there is no systemd unit testops.service on this machine',
+    'UNAVAILABLE: this machine has no systemd unit `testops.service`',
   ],
   [
     '',
     {
       exitCode: 1,
       stderr:
-        "System has not been booted with systemd as init system (PID 1). Can't operate.\nFailed to connect to bus: Host is down\n",
+        "System has not been booted with systemd as init system (PID 1). Can't operate.\nFailed to connect to " +
+        'bus: Host is down\n',
     },
-    'UNAVAILABLE: cannot show testops.service: systemd does not run on this machine',
+    'UNAVAILABLE: cannot show `testops.service`: systemd is not running on this machine',
   ],
-  ['', {}, 'UNEXPECTED_ANSWER: systemctl shows no state of testops.service'],
+  ['', {}, 'UNEXPECTED_ANSWER: systemctl shows no state of `testops.service`'],
 ])('%j with %j', async (show, how, message) => {
   const { options } = await machine(show, how)
   expect(await errorOf(openHost(settings, options).service())).toBe(message)
@@ -106,7 +113,10 @@ test.each([
 test('the systemctl of a machine that systemd does not run', async () => {
   const error = await errorOf(openHost({ ...settings, unit: 'no-such-unit-of-ours' }, { timeoutMs: 5000 }).service())
   expect(error).toMatch(
-    /^UNAVAILABLE: (cannot show no-such-unit-of-ours\.service: systemd does not run on this machine|there is no systemd unit|systemctl is not installed)/,
+    new RegExp(
+      '^UNAVAILABLE: (cannot show `no-such-unit-of-ours\\.service`: ' +
+        'systemd is not running on this machine|this machine has no systemd unit|systemctl is not installed)',
+    ),
   )
 })
 
@@ -163,7 +173,7 @@ test('the files that a pattern stands for, in the order of their names', async (
     await shown('env.d/*.env (ignore_errors=no)', 'x[!3]/own (ignore_errors=yes)', '?.none (ignore_errors=yes)'),
   ).toEqual({ A: '2', B: '1', D: '1' })
   expect(await errorOf(shown('env.d/[ab].none (ignore_errors=no)'))).toMatch(
-    /^UNAVAILABLE: the service's settings in .*\/env\.d\/\[ab\]\.none cannot be read: there is no such file$/,
+    /^UNAVAILABLE: the service's settings in .*\/env\.d\/\[ab\]\.none cannot be read: the file is missing$/,
   )
 })
 
@@ -181,7 +191,8 @@ test('starting and stopping', async () => {
   const manager = serviceManager(settings, options)!
   expect((await startService(manager, { timeoutMs: 2000 })).state).toBe('running')
   expect(await errorOf(stopService(manager, { timeoutMs: 400 }))).toBe(
-    'TIMED_OUT: timed out waiting for the service to be stopped: active (running), process 999999999, since 2026-11-20T12:00:00.000Z',
+    'TIMED_OUT: timed out waiting for the service to be stopped: active (running), process 999999999, since ' +
+      '2026-11-20T12:00:00.000Z',
   )
   const asked = await readFile(join(folder, 'asked'), 'utf8')
   expect(asked.split('\n').filter((line) => !line.includes(' show '))).toEqual([
@@ -194,19 +205,20 @@ test('starting and stopping', async () => {
 test.each([
   [
     'Failed to start testops.service: Access denied\nSee system logs',
-    'FORBIDDEN: this user may not start testops.service',
+    'FORBIDDEN: this user may not start `testops.service`',
   ],
   [
     'Failed to start testops.service: Interactive authentication required.',
-    'FORBIDDEN: this user may not start testops.service',
+    'FORBIDDEN: this user may not start `testops.service`',
   ],
   [
     'Failed to start testops.service: Unit testops.service not found.',
-    'UNAVAILABLE: there is no systemd unit testops.service on this machine',
+    'UNAVAILABLE: this machine has no systemd unit `testops.service`',
   ],
   [
     'Job for testops.service failed because the control process exited with error code.',
-    'FAILED: `systemctl start testops` exited with 1: Job for testops.service failed because the control process exited with error code.',
+    'FAILED: `systemctl start testops` exited with 1: Job for testops.service failed because the control ' +
+      'process exited with error code.',
   ],
 ])('start: %s', async (stderr, message) => {
   const { options } = await machine('', { stderr: `${stderr}\n`, exitCode: 1 })

@@ -52,7 +52,7 @@ describe('a file that others may write', () => {
     const path = await written(user)
     await expect(findAccess({ context: null }, { KUBECONFIG: path, HOME: folder })).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: `the configuration of kubectl ${path} is not trusted: every user may write it (mode 0666)`,
+      message: `the configuration of kubectl ${path} is not trusted: every user can write to it (mode 0666)`,
       suggestions: [`chmod go-w ${path}`, expect.stringContaining(`export TESTOPS_ADMIN_TRUST=${path}`) as string],
     })
     expect(
@@ -87,7 +87,9 @@ describe('the way to a cluster', () => {
   ])('is refused where %s is named by no text', async (_, current, name, rest) => {
     await expect(access({ a: file(context(name, rest), current) })).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: `${join(folder, 'a')} is not a valid kubectl configuration: a name in it is not text`,
+      message:
+        `${join(folder, 'a')} is not a valid kubectl configuration: the name of a context, cluster or user is ` +
+        'not text',
     })
   })
 
@@ -161,7 +163,7 @@ describe('the way to a cluster', () => {
       'prdo',
       {
         code: 'CONFIGURATION',
-        message: 'there is no context `prdo` in FOLDER/a, which has `prod`, `stage`',
+        message: 'kubectl has no context `prdo` in FOLDER/a. Its contexts: `prod`, `stage`',
         suggestions: ['did you mean prod?', 'kubectl config get-contexts'],
       },
     ],
@@ -181,7 +183,8 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'UNAVAILABLE',
-        message: 'no cluster is known: there is no kubectl configuration in FOLDER/a, and this is not a pod',
+        message:
+          'no cluster is known: kubectl has no configuration in FOLDER/a, and testops-admin does not run in a pod',
         suggestions: ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
       },
     ],
@@ -191,7 +194,7 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'CONFIGURATION',
-        message: 'the context `prod` in FOLDER/a leads nowhere: its cluster `gone` has no address there',
+        message: 'the context `prod` in FOLDER/a is invalid: no address is configured for its cluster `gone`',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -201,7 +204,7 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'CONFIGURATION',
-        message: 'the context `prod` in FOLDER/a leads nowhere: there is no user `gone`',
+        message: 'the context `prod` in FOLDER/a is invalid: its user `gone` is missing',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -212,7 +215,8 @@ describe('the way to a cluster', () => {
       {
         code: 'CONFIGURATION',
         message:
-          'the context `prod` in FOLDER/a leads nowhere: the address of its cluster `main` is not an http or https address: ftp://k8s.example.org:6443',
+          'the context `prod` in FOLDER/a is invalid: the address of its cluster `main` is not an http or ' +
+          'https address: ftp://k8s.example.org:6443',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -232,7 +236,7 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'CONFIGURATION',
-        message: 'the context `prod` in FOLDER/a leads nowhere: its namespace is not text',
+        message: 'the context `prod` in FOLDER/a is invalid: its namespace is not text',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -244,7 +248,8 @@ describe('the way to a cluster', () => {
     [
       'keys that are one to kubectl',
       'contexts: []\non: 1\ntrue: 2\n',
-      'FOLDER/a:3 is not a valid kubectl configuration: in YAML 1.1, the key `true` is the same as one above: put it in quotes',
+      'FOLDER/a:3 is not a valid kubectl configuration: in YAML 1.1, the key `true` is the same as an earlier ' +
+        'key: put the key in quotes',
     ],
     [
       'a merge of a list',
@@ -277,10 +282,13 @@ describe('a program that signs in', () => {
     const { server, environment } = await startCluster()
     await writeFile(join(folder, 'sign-in'), `#!/bin/sh\necho x >> "${folder}/calls"\n${script}\n`)
     await chmod(join(folder, 'sign-in'), 0o755)
-    const exec = `{apiVersion: client.authentication.k8s.io/v1, command: ${command}, args: [${args}], env: [{name: ROLE, value: admin}], installHint: "get it from your administrator"}`
+    const exec =
+      `{apiVersion: client.authentication.k8s.io/v1, command: ${command}, args: [${args}], env: [{name: ROLE, ` +
+      'value: admin}], installHint: "get it from your administrator"}'
     await writeFile(
       join(folder, 'config'),
-      `current-context: test\nclusters:\n- {name: c, cluster: {server: "${server.url}"}}\ncontexts:\n- {name: test, context: {cluster: c, user: me}}\nusers:\n- {name: me, user: {exec: ${exec}}}\n`,
+      `current-context: test\nclusters:\n- {name: c, cluster: {server: "${server.url}"}}\ncontexts:\n- {name: ` +
+        `test, context: {cluster: c, user: me}}\nusers:\n- {name: me, user: {exec: ${exec}}}\n`,
     )
     return {
       server,
@@ -296,7 +304,8 @@ describe('a program that signs in', () => {
 
   it('is run once for all requests, with what the user is to give it', async () => {
     const { client } = await signedInBy(
-      `test "$1$ROLE" = get-tokenadmin && case "$KUBERNETES_EXEC_INFO" in *ExecCredential*) ${credential('test-token')};; esac`,
+      'test "$1$ROLE" = get-tokenadmin && case "$KUBERNETES_EXEC_INFO" in *ExecCredential*) ' +
+        `${credential('test-token')};; esac`,
     )
     await client.get(ask)
     await client.get(ask)
@@ -309,7 +318,8 @@ describe('a program that signs in', () => {
     await over.client.get(ask)
     expect(await calls()).toBe(2)
     const refused = await signedInBy(
-      `if test -e "${folder}/again"; then ${credential('test-token')}; else touch "${folder}/again"; ${credential('old')}; fi`,
+      `if test -e "${folder}/again"; then ${credential('test-token')}; else touch "${folder}/again"; ` +
+        `${credential('old')}; fi`,
     )
     await refused.client.get(ask)
     expect(await calls()).toBe(4)
@@ -323,7 +333,8 @@ describe('a program that signs in', () => {
       {
         code: 'UNAUTHENTICATED',
         message:
-          'the sign-in program of user `me` in FOLDER/config failed: `./sign-in get-token` exited with 2: token has expired, run: sign-in login',
+          'the credential plugin of user `me` in FOLDER/config failed: `./sign-in get-token` exited with 2: ' +
+          'token has expired, run: sign-in login',
         suggestions: ['./sign-in get-token'],
       },
     ],
@@ -334,7 +345,8 @@ describe('a program that signs in', () => {
       {
         code: 'UNAUTHENTICATED',
         message:
-          'the sign-in program of user `me` in FOLDER/config failed: `./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all` exited with 2',
+          'the credential plugin of user `me` in FOLDER/config failed: `./sign-in get-token ' +
+          '--oidc-client-secret=SECRET --password SECRET --scope=all` exited with 2',
         suggestions: ['./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all'],
       },
     ],
@@ -355,8 +367,8 @@ describe('a program that signs in', () => {
       {
         code: 'UNEXPECTED_ANSWER',
         message:
-          '`./sign-in get-token` prints no credential: it must be an ExecCredential with a token or a certificate',
-        suggestions: ['./sign-in get-token | wc   # it prints secrets'],
+          '`./sign-in get-token` prints no credential: it must print an ExecCredential with a token or a certificate',
+        suggestions: ['./sign-in get-token | wc   # shows only the size of the output, because it may contain secrets'],
       },
     ],
     [
@@ -366,7 +378,8 @@ describe('a program that signs in', () => {
       {
         code: 'UNAVAILABLE',
         message:
-          'the sign-in program of user `me` in FOLDER/config cannot be run: no-such-program is not installed on this machine',
+          'the credential plugin of user `me` in FOLDER/config cannot be run: no-such-program is not installed ' +
+          'on this machine',
         suggestions: ['command -v no-such-program', "the kubeconfig says: 'get it from your administrator'"],
       },
     ],

@@ -33,7 +33,9 @@ describe('the API of a cluster', () => {
     expect(await told(client.change(lease, { verb: 'update', body: created }))).toEqual({
       code: 'REFUSED',
       message:
-        'leases `mine` in namespace `testops` of the cluster of context `test` has changed: Operation cannot be fulfilled on leases.coordination.k8s.io "mine": the object has been modified; please apply your changes to the latest version and try again',
+        'leases `mine` in namespace `testops` of the cluster of context `test` has changed: Operation cannot ' +
+        'be fulfilled on leases.coordination.k8s.io "mine": the object has been modified; please apply your ' +
+        'changes to the latest version and try again',
       suggestions: [`${whole} get leases.coordination.k8s.io mine -n testops -o yaml`],
     })
     expect((await client.get<Stored>(lease))['spec']).toEqual({ holderIdentity: 'b' })
@@ -94,13 +96,14 @@ describe('a refusal', () => {
   it.each([
     [
       'of an object',
-      'user tester may not get secrets `testops-testops` in namespace `testops` of the cluster of context `test`',
+      'user tester has no permission to get secrets `testops-testops` in namespace `testops` of the cluster of ' +
+        'context `test`',
       `${whole} auth can-i get secrets/testops-testops -n testops`,
       { resource: 'secrets', namespace: 'testops', name: 'testops-testops' } as const,
     ],
     [
       'of a part of one',
-      'user tester may not get pods/log `one` in namespace `testops` of the cluster of context `test`',
+      'user tester has no permission to get pods/log `one` in namespace `testops` of the cluster of context `test`',
       `${whole} auth can-i get pods/one --subresource=log -n testops`,
       { resource: 'pods', namespace: 'testops', name: 'one', subresource: 'log' } as const,
     ],
@@ -117,7 +120,7 @@ describe('a refusal', () => {
     const client = await clientFor(environment)
     expect(await told(client.list({ resource: 'deployments', namespace: null }))).toEqual({
       code: 'FORBIDDEN',
-      message: 'user tester may not list deployments in all namespaces of the cluster of context `test`',
+      message: 'user tester has no permission to list deployments in all namespaces of the cluster of context `test`',
       suggestions: [`${whole} auth can-i list deployments.apps --all-namespaces`],
     })
   })
@@ -128,8 +131,7 @@ describe('a refusal', () => {
     const client = await clientFor(environment)
     expect(await told(client.get(deployment))).toEqual({
       code: 'UNAUTHENTICATED',
-      message:
-        'the cluster of context `test` does not accept the credentials of user `test-user`: they are wrong, or have expired',
+      message: 'the cluster of context `test` rejects the credentials of user `test-user`: they are wrong or expired',
       suggestions: [`${whole} auth whoami`],
     })
   })
@@ -142,14 +144,16 @@ describe('a refusal', () => {
     ).toEqual({
       code: 'UNEXPECTED_ANSWER',
       message:
-        'the cluster of context `test` refuses to patch deployments `testops-testops` in namespace `testops` (HTTP 422): "" is invalid: patch: Invalid value: "map[spec:map[replicas:two]]": unrecognized type: int32',
+        'the cluster of context `test` refuses to patch deployments `testops-testops` in namespace `testops` ' +
+        '(HTTP 422): "" is invalid: patch: Invalid value: "map[spec:map[replicas:two]]": unrecognized type: ' +
+        'int32',
       suggestions: [`${whole} get deployments.apps testops-testops -n testops -o yaml`],
     })
   })
 })
 
 describe('something else in its place', () => {
-  const proxy = 'env | cut -d= -f1 | grep -i proxy   # the variables that name a proxy'
+  const proxy = 'env | cut -d= -f1 | grep -i proxy   # lists the variables that set a proxy'
 
   it.each([
     ['a page of a proxy', 403, 'text/html', '<html><body>Blocked</body></html>', 'with a web page (HTTP 403)'],
@@ -165,7 +169,7 @@ describe('something else in its place', () => {
     const client = await clientFor(environment)
     expect(await told(client.get(deployment))).toEqual({
       code: 'UNEXPECTED_ANSWER',
-      message: `http://SERVER answers ${how}, not like a Kubernetes API server: is there a proxy in front of it?`,
+      message: `http://SERVER answers ${how}: it is not a Kubernetes API server, or a proxy answers in its place`,
       suggestions: [`${whole} version`, proxy],
     })
   })

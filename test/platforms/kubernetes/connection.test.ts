@@ -29,7 +29,8 @@ async function client(cluster: string, user = '{token: test-token}') {
   const file = join(folder, 'config')
   await writeFile(
     file,
-    `current-context: test\nclusters: [{name: c, cluster: {${cluster}}}]\ncontexts: [{name: test, context: {cluster: c, user: me}}]\nusers: [{name: me, user: ${user}}]\n`,
+    `current-context: test\nclusters: [{name: c, cluster: {${cluster}}}]\ncontexts: [{name: test, context: ` +
+      `{cluster: c, user: me}}]\nusers: [{name: me, user: ${user}}]\n`,
   )
   return clientFor({ KUBECONFIG: file })
 }
@@ -51,7 +52,8 @@ describe('encryption', () => {
       /^the certificate of Kubernetes at https:\/\/SERVER is not trusted: /,
     )
     expect((await told((await client(`server: "${url}", certificate-authority: authority`)).get(ask))).message).toBe(
-      'the certificate of Kubernetes at https://SERVER is for localhost, not for 127.0.0.1: use one of its names in the address',
+      'the certificate of Kubernetes at https://SERVER is not for 127.0.0.1, but for localhost: use that ' +
+        'name in the address',
     )
   })
 })
@@ -105,7 +107,7 @@ describe('who asks is shown', () => {
     const { code, message } = await told((await client(`server: "${url}"`, '{auth-provider: {name: other}}')).get(ask))
     expect([code, message]).toEqual([
       'UNAUTHENTICATED',
-      'the user `me` of FOLDER/config cannot sign in with its auth-provider `other`: it gives no token',
+      'the user `me` of FOLDER/config cannot sign in with its auth-provider `other`: it returned no token',
     ])
   })
 })

@@ -57,29 +57,32 @@ const writes = (): string[] => server.requests.filter((it) => !it.startsWith('GE
 const path = '/apis/apps/v1/namespaces/testops/deployments/testops-testops'
 
 describe('stopping and starting', () => {
-  test('the replicas of before are on the workload and on record before it is scaled to zero, and come back', async () => {
-    server.cluster.settle()
-    const before = deployment().spec.replicas
-    const notes: string[] = []
-    const stopped = await scaleDown(scaled(), {
-      timeoutMs,
-      note: async (text) => {
-        expect(deployment().spec.replicas).toBe(before)
-        notes.push(text)
-      },
-    })
-    expect([stopped.state, pods()]).toEqual(['stopped', []])
-    expect(notes).toEqual([`replicas deployments/testops/testops-testops ${before}`])
-    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(String(before))
-    expect(writes()).toEqual([`PATCH ${path}`, `PATCH ${path}/scale`])
-    const started = await scaleUp(scaled(), { timeoutMs })
-    expect([started.state, deployment().spec.replicas, deployment().status?.['readyReplicas']]).toEqual([
-      'running',
-      before,
-      before,
-    ])
-    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(undefined)
-  })
+  test(
+    'the replicas of before are on the workload and on record before it is scaled to zero, ' + 'and come back',
+    async () => {
+      server.cluster.settle()
+      const before = deployment().spec.replicas
+      const notes: string[] = []
+      const stopped = await scaleDown(scaled(), {
+        timeoutMs,
+        note: async (text) => {
+          expect(deployment().spec.replicas).toBe(before)
+          notes.push(text)
+        },
+      })
+      expect([stopped.state, pods()]).toEqual(['stopped', []])
+      expect(notes).toEqual([`replicas deployments/testops/testops-testops ${before}`])
+      expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(String(before))
+      expect(writes()).toEqual([`PATCH ${path}`, `PATCH ${path}/scale`])
+      const started = await scaleUp(scaled(), { timeoutMs })
+      expect([started.state, deployment().spec.replicas, deployment().status?.['readyReplicas']]).toEqual([
+        'running',
+        before,
+        before,
+      ])
+      expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(undefined)
+    },
+  )
 
   test('what is stopped, or runs, is left as it is', async () => {
     server.cluster.settle()
@@ -131,7 +134,8 @@ describe('stopping and starting', () => {
       expect(await errorOf(work())).toMatchObject({
         code: 'REFUSED',
         message:
-          'Rollout `testops` owns 2 instances of the service (a, b): this program does not stop these, and starts no others beside them',
+          'Rollout `testops` owns 2 instances of the service (a, b). testops-admin cannot stop these ' +
+          'instances, and starts no others while they run',
       })
     }
     expect(writes()).toEqual([])
@@ -173,12 +177,13 @@ describe('stopping and starting', () => {
     const error = await errorOf(scaleDown(scaled(), { timeoutMs: 400 }))
     expect(`${error?.code} ${error?.message}`).toMatch(
       new RegExp(
-        `^TIMED_OUT the service did not stop within 0\\.4 s: \\d pods of 0; .*pod \`testops-testops-\\S+\` is Terminating on node \`${node}\`, which is not Ready: it may still be running there`,
+        `^TIMED_OUT the service did not stop within 0\\.4 s: \\d pods of 0; .*pod \`testops-testops-\\S+\` is ` +
+          `Terminating on node \`${node}\`, which is not Ready: the pod may still be running there`,
       ),
     )
     expect(error?.suggestions).toEqual([
       `kubectl --context test describe node ${node}`,
-      'make sure that the machine is off; then its pods may be deleted with --force',
+      'make sure that the machine behind the node is switched off, then delete these pods with `--force`',
     ])
   })
 
@@ -227,7 +232,7 @@ describe('stopping and starting', () => {
       return status()
     }
     expect(await failureOf(scaleDown({ ...scaled(), status: asking }, { timeoutMs: 600_000 }))).toMatch(
-      /^FORBIDDEN user tester may not get deployments/,
+      /^FORBIDDEN user tester has no permission to get deployments/,
     )
   })
 
@@ -247,7 +252,7 @@ describe('stopping and starting', () => {
     server.cluster.settle()
     scaledByOthers((replicas) => replicas === 0, 1)
     expect(await failureOf(scaleDown(scaled(), { timeoutMs: 600_000 }))).toMatch(
-      /^INTERRUPTED something else started the service while this program keeps it stopped: \d pods of 1$/,
+      /^INTERRUPTED something else started the service while testops-admin was keeping it stopped: \d pods of 1$/,
     )
     expect(deployment().spec.replicas).toBe(1)
   })
@@ -257,7 +262,7 @@ describe('stopping and starting', () => {
     await scaleDown(scaled(), { timeoutMs })
     scaledByOthers((replicas) => replicas > 0, 0)
     expect(await failureOf(scaleUp(scaled(), { timeoutMs: 600_000 }))).toMatch(
-      /^INTERRUPTED something else stopped the service while this program starts it: \d pods of 0$/,
+      /^INTERRUPTED something else stopped the service while testops-admin was starting it: \d pods of 0$/,
     )
     // a later start has to know how many there were
     expect(deployment().metadata.annotations?.['testops-admin/replicas']).toMatch(/^\d$/)
@@ -266,11 +271,15 @@ describe('stopping and starting', () => {
   test.each([
     {
       resource: 'deployments',
-      failure: /^FORBIDDEN user tester may not patch deployments `testops-testops` in namespace `testops` of /,
+      failure:
+        /^FORBIDDEN user tester has no permission to patch deployments `testops-testops` in namespace `testops` of /,
     },
     {
       resource: 'deployments/scale',
-      failure: /^FORBIDDEN user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of /,
+      failure: new RegExp(
+        String.raw`^FORBIDDEN user tester has no permission to patch deployments\/scale ` +
+          '`testops-testops` in namespace `testops` of ',
+      ),
     },
   ])('without the right to patch $resource nothing is stopped', async ({ resource, failure }) => {
     server.cluster.forbidden.push({ resource, verb: 'patch' })
@@ -362,17 +371,23 @@ describe('a setting', () => {
   test.each([
     {
       env: [{ name, valueFrom: { configMapKeyRef: { name: 'settings', key: 'durable' } } }],
-      failure: `REFUSED ${name} comes from ConfigMap \`settings\` in namespace \`testops\`, so it cannot be changed in Deployment \`testops-testops\` in namespace \`testops\``,
+      failure:
+        `REFUSED \`${name}\` comes from ConfigMap \`settings\` in namespace \`testops\`, so it cannot be changed ` +
+        `in Deployment \`testops-testops\` in namespace \`testops\``,
       next: 'kubectl --context test -n testops edit configmap settings',
     },
     {
       env: [{ name, valueFrom: { secretKeyRef: { name: 'testops-testops', key: 'durable' } } }],
-      failure: `REFUSED ${name} comes from Secret \`testops-testops\` in namespace \`testops\`, so it cannot be changed in Deployment \`testops-testops\` in namespace \`testops\``,
+      failure:
+        `REFUSED \`${name}\` comes from Secret \`testops-testops\` in namespace \`testops\`, so it cannot be ` +
+        `changed in Deployment \`testops-testops\` in namespace \`testops\``,
       next: 'kubectl --context test -n testops edit secret testops-testops',
     },
     {
       env: [{ name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
-      failure: `REFUSED ${name} is made from the pod's own data in Deployment \`testops-testops\` in namespace \`testops\` and cannot be changed`,
+      failure:
+        `REFUSED Deployment \`testops-testops\` in namespace \`testops\` takes the value of \`${name}\` from ` +
+        'a field of the pod, so this setting cannot be changed',
       next: 'kubectl --context test -n testops get deployment/testops-testops -o yaml',
     },
   ])('that stands elsewhere: $failure', async ({ env: before, failure, next }) => {
@@ -397,12 +412,12 @@ describe('a setting', () => {
       data: { RABBIT_DURABLE: 'false' },
     })
     expect(await failureOf(patchSetting(of(), { name, from: 'false', to: 'true' }))).toMatch(
-      /^REFUSED VENDOR_RABBIT_DURABLE comes from ConfigMap `settings`/,
+      /^REFUSED `VENDOR_RABBIT_DURABLE` comes from ConfigMap `settings`/,
     )
     expect(await patchSetting(of(), { name: 'VENDOR_OTHER', from: null, to: 'x' })).toBe('set')
     server.cluster.forbidden.push({ resource: 'configmaps' })
     expect(await failureOf(patchSetting(of(), { name, from: null, to: 'true' }))).toMatch(
-      /^FORBIDDEN user tester may not get configmaps `settings`/,
+      /^FORBIDDEN user tester has no permission to get configmaps `settings`/,
     )
   })
 
@@ -412,13 +427,14 @@ describe('a setting', () => {
       { name, value: 'true' },
     ])
     expect(await failureOf(patchSetting(of(), { name, from: 'true', to: null }))).toBe(
-      `REFUSED ${name} is set 2 times in Deployment \`testops-testops\` in namespace \`testops\`: without the last one, another would take effect`,
+      `REFUSED \`${name}\` is set 2 times in Deployment \`testops-testops\` in namespace \`testops\`: if the ` +
+        'last value were removed, an earlier one would take effect',
     )
   })
 
   test('of a container that is gone', async () => {
     expect(await failureOf(patchSetting({ ...of(), container: 'other' }, { name, from: null, to: 'x' }))).toBe(
-      'REFUSED Deployment `testops-testops` in namespace `testops` has no container `other` any more',
+      'REFUSED Deployment `testops-testops` in namespace `testops` no longer has container `other`',
     )
   })
 })

@@ -24,7 +24,8 @@ interface Case {
 }
 
 const stopArgo = (namespace: string): string[] => [
-  `${kubectl} ${namespace} patch applications.argoproj.io shop --type merge -p '{"spec":{"syncPolicy":{"automated":null}}}'`,
+  `${kubectl} ${namespace} patch applications.argoproj.io shop --type merge -p ` +
+    `'{"spec":{"syncPolicy":{"automated":null}}}'`,
 ]
 const argo =
   (syncPolicy: unknown) =>
@@ -125,7 +126,8 @@ test.each<Case>([
         name: 'Flux (Kustomization `apps` in namespace `testops`)',
         paused: null,
         pause: [
-          `${kubectl} testops patch kustomizations.kustomize.toolkit.fluxcd.io apps --type merge -p '{"spec":{"suspend":true}}'`,
+          `${kubectl} testops patch kustomizations.kustomize.toolkit.fluxcd.io apps --type merge -p ` +
+            `'{"spec":{"suspend":true}}'`,
         ],
       },
     ],
@@ -184,7 +186,8 @@ test.each<Case>([
         name: 'the operator of TestOps `prod`',
         paused: null,
         pause: [
-          `${kubectl} testops get TestOps.v1.vendor.example.org prod -o yaml   # pause its operator: see the operator's documentation`,
+          `${kubectl} testops get TestOps.v1.vendor.example.org prod -o yaml   # shows the object. To pause ` +
+            "its operator, see the operator's documentation",
         ],
       },
     ],
@@ -197,7 +200,7 @@ test.each<Case>([
     },
     found: [
       {
-        name: 'an autoscaler that this user may not see',
+        name: 'an autoscaler (this user has no permission to list autoscalers)',
         paused: null,
         pause: ['scaledobjects.keda.sh', 'horizontalpodautoscalers.autoscaling'].map(
           (it) => `kubectl --context test auth can-i list ${it} -n testops`,

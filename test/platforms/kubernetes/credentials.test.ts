@@ -74,7 +74,8 @@ describe('a user signs in', () => {
       expect(await told(sent(user))).toMatchObject({
         code: 'UNAUTHENTICATED',
         message:
-          'the user `me` of FOLDER/config cannot sign in: the token or the name contains a character that cannot be sent, such as a line break',
+          "the user `me` of FOLDER/config cannot sign in: the user's token or name contains an invalid " +
+          'character, such as a line break',
       })
     },
   )

@@ -35,7 +35,8 @@ const names = async (...given: Parameters<typeof driftOf>): Promise<unknown[]> =
 
 test('the values file and the pod template agree', async () => {
   const drift = await driftOf(
-    'version: 526u03\nimage: {imageName: testops}\nenv:\n  open:\n    VENDOR_RABBIT_DURABLE: "true"\n    SERVER_PORT: 08080\n    A: 5.30\n    B: yes\n',
+    'version: 526u03\nimage: {imageName: testops}\nenv:\n  open:\n    VENDOR_RABBIT_DURABLE: "true"\n    ' +
+      'SERVER_PORT: 08080\n    A: 5.30\n    B: yes\n',
     [
       { name: 'VENDOR_RABBIT_DURABLE', value: 'true' },
       { name: 'SERVER_PORT', value: '8080' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PartialSettings } from '../../../src/core/partial-settings.ts'
+import { PartialSettings } from '../../../src/core/deployment.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { environmentOf } from '../../../src/platforms/kubernetes/environment.ts'
 import type { Container } from '../../../src/platforms/kubernetes/objects.ts'
@@ -130,30 +130,37 @@ describe('the environment of a container', () => {
     expect(clear((await read(container)).settings)).toEqual(expected)
   })
 
-  it('of which a Secret may not be read: the rest is there, and what is missing is told when it is needed', async () => {
-    const container = {
-      envFrom: [{ secretRef: { name: 'testops-testops' } }],
-      env: [
-        { name: 'HOST', value: 'db' },
-        { name: 'DB_PASS', ...fromSecret('testops-testops', 'testopsDbPass') },
-        { name: 'URL', value: 'db?p=$(DB_PASS)' },
-      ],
-    }
-    const { settings, requests } = await read(
-      container,
-      (world) => void world.forbidden.push({ resource: 'secrets', verb: 'get' }),
-    )
-    expect([...settings.keys()]).toEqual(['HOST', 'DB_PASS', 'URL'])
-    expect(settings instanceof PartialSettings && settings.missing.message).toMatch(
-      /^the service's settings cannot all be read: user tester may not get secrets `testops-testops` in namespace `testops`/,
-    )
-    expect([settings.get('HOST'), String(settings.get('DB_PASS')), requests.length]).toEqual(['db', '[secret]', 1])
-    const password = settings.get('DB_PASS')
-    expect(await told(Promise.resolve().then(() => password instanceof Secret && password.reveal()))).toEqual({
-      code: 'FORBIDDEN',
-      message:
-        "the service's setting DB_PASS cannot be read: user tester may not get secrets `testops-testops` in namespace `testops` of the cluster of context `test`",
-      suggestions: ['kubectl --context test auth can-i get secrets/testops-testops -n testops'],
-    })
-  })
+  it(
+    'of which a Secret may not be read: ' + 'the rest is there, and what is missing is told when it is needed',
+    async () => {
+      const container = {
+        envFrom: [{ secretRef: { name: 'testops-testops' } }],
+        env: [
+          { name: 'HOST', value: 'db' },
+          { name: 'DB_PASS', ...fromSecret('testops-testops', 'testopsDbPass') },
+          { name: 'URL', value: 'db?p=$(DB_PASS)' },
+        ],
+      }
+      const { settings, requests } = await read(
+        container,
+        (world) => void world.forbidden.push({ resource: 'secrets', verb: 'get' }),
+      )
+      expect([...settings.keys()]).toEqual(['HOST', 'DB_PASS', 'URL'])
+      expect(settings instanceof PartialSettings && settings.missing.message).toMatch(
+        new RegExp(
+          '^some settings of the service cannot be read: ' +
+            'user tester has no permission to get secrets `testops-testops` in namespace `testops`',
+        ),
+      )
+      expect([settings.get('HOST'), String(settings.get('DB_PASS')), requests.length]).toEqual(['db', '[secret]', 1])
+      const password = settings.get('DB_PASS')
+      expect(await told(Promise.resolve().then(() => password instanceof Secret && password.reveal()))).toEqual({
+        code: 'FORBIDDEN',
+        message:
+          "the service's setting `DB_PASS` cannot be read: user tester has no permission to get secrets " +
+          '`testops-testops` in namespace `testops` of the cluster of context `test`',
+        suggestions: ['kubectl --context test auth can-i get secrets/testops-testops -n testops'],
+      })
+    },
+  )
 })

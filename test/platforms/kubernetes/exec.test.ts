@@ -56,9 +56,10 @@ describe('a program in a pod', () => {
     const hanging = ['sh', '-c', 'echo begun; exec sleep 600']
     expect(await told(execIn(client, place, ['sh', '-c', 'exec sleep 600'], { timeoutMs: 300 }))).toEqual({
       code: 'TIMED_OUT',
-      message: "`sh -c 'exec sleep 600'` in pod `testops-testops-8c5b7486b-5dvgm` did not end within 0.3 s",
+      message: "`sh -c 'exec sleep 600'` in pod `testops-testops-8c5b7486b-5dvgm` did not finish within 0.3 s",
       suggestions: [
-        "kubectl --context test -n testops exec testops-testops-8c5b7486b-5dvgm -c testops-testops -- sh -c 'exec sleep 600'",
+        'kubectl --context test -n testops exec testops-testops-8c5b7486b-5dvgm -c testops-testops -- sh -c ' +
+          "'exec sleep 600'",
       ],
     })
     const stop = new AbortController()
@@ -83,11 +84,13 @@ describe('a program in a pod', () => {
   // as runtimes behind dockershim and CRI-O say it
   it.each([
     [
-      'OCI runtime exec failed: exec failed: unable to start container process: exec: "getent": executable file not found in $PATH: unknown',
+      'OCI runtime exec failed: exec failed: unable to start container process: exec: "getent": executable ' +
+        'file not found in $PATH: unknown',
       126,
     ],
     [
-      'exec failed: container_linux.go:348: starting container process caused "exec: \\"/bin/bash\\": stat /bin/bash: no such file or directory": executable file',
+      'exec failed: container_linux.go:348: starting container process caused "exec: \\"/bin/bash\\": stat ' +
+        '/bin/bash: no such file or directory": executable file',
       127,
     ],
     ['executable file `getent` not found in $PATH: No such file or directory', 127],
@@ -127,7 +130,8 @@ describe('nothing is run', () => {
       forbid({ resource: 'pods/exec' }),
       {},
       'FORBIDDEN',
-      'user tester may not create pods/exec `testops-testops-8c5b7486b-5dvgm` in namespace `testops` of the cluster of context `test`',
+      'user tester has no permission to create pods/exec `testops-testops-8c5b7486b-5dvgm` in namespace ' +
+        '`testops` of the cluster of context `test`',
     ],
     [
       'in a pod that is gone',
@@ -141,7 +145,8 @@ describe('nothing is run', () => {
       () => undefined,
       { container: 'nope' },
       'UNEXPECTED_ANSWER',
-      'the cluster of context `test` refuses to create pods/exec `testops-testops-8c5b7486b-5dvgm` in namespace `testops` (HTTP 400): container nope is not valid for pod testops-testops-8c5b7486b-5dvgm',
+      'the cluster of context `test` refuses to create pods/exec `testops-testops-8c5b7486b-5dvgm` in ' +
+        'namespace `testops` (HTTP 400): container nope is not valid for pod testops-testops-8c5b7486b-5dvgm',
     ],
     [
       'in a container that waits to be started again',

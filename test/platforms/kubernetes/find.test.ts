@@ -9,7 +9,7 @@ const anywhere = { namespace: null, release: null }
 const cluster = 'the cluster of context `test`'
 const everything = 'kubectl --context test get deployments,statefulsets --all-namespaces -o wide'
 const choose = 'set `kubernetes.namespace`, or `kubernetes.context` for another cluster'
-const workload = 'set `kubernetes.workload` to its name, if its image has a name of your own'
+const workload = 'if the image was renamed, set `kubernetes.workload` to the name of the Deployment or StatefulSet'
 const contexts = 'kubectl config get-contexts'
 
 /** A copy of the recorded deployment under another name, changed. */
@@ -105,7 +105,9 @@ describe('what runs the service is found by its image', () => {
     const kind = expected.resource === 'deployments' ? 'Deployment' : 'StatefulSet'
     expect(await found(prepare)).toEqual({
       ...expected,
-      why: `${kind} \`${expected.name}\` in namespace \`testops\` of ${cluster} runs image ${ofImage}, the only one in the context's namespace \`testops\``,
+      why:
+        `${kind} \`${expected.name}\` in namespace \`testops\` of ${cluster} runs image ${ofImage} and is the only ` +
+        `match in the context's namespace \`testops\``,
     })
   })
 
@@ -116,11 +118,16 @@ describe('what runs the service is found by its image', () => {
     }
     expect(await found(move)).toMatchObject({
       namespace: 'quality',
-      why: `Deployment \`testops-testops\` in namespace \`quality\` of ${cluster} runs image registry.example.org/testops/testops:526u03, the only one in all namespaces (the context's own, \`testops\`, has none)`,
+      why:
+        `Deployment \`testops-testops\` in namespace \`quality\` of ${cluster} runs image ` +
+        "registry.example.org/testops/testops:526u03 and is the only match in all namespaces (the context's " +
+        'namespace `testops` has no match)',
     })
     expect(await refused(move, { namespace: 'testops', release: null })).toEqual({
       code: 'UNAVAILABLE',
-      message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in namespace \`testops\``,
+      message:
+        `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in ` +
+        `namespace \`testops\``,
       suggestions: [choose, workload, everything, contexts],
     })
   })
@@ -143,10 +150,15 @@ describe('several', () => {
   it('are named, with what to write into the configuration', async () => {
     expect(await refused(two)).toEqual({
       code: 'CONFIGURATION',
-      message: `the service was found 2 times in ${cluster}, in the context's namespace \`testops\`: Deployment \`blue-testops\` in namespace \`testops\` and Deployment \`testops-testops\` in namespace \`testops\`. Name the right one in the configuration`,
+      message:
+        `the service was found 2 times in ${cluster}, in the context's namespace \`testops\`: Deployment ` +
+        `\`blue-testops\` in namespace \`testops\` and Deployment \`testops-testops\` in namespace \`testops\`. ` +
+        'Set the right one in the configuration',
       suggestions: [
-        'kubernetes: {namespace: testops, release: blue}   # blue-testops, image registry.example.org/testops/testops:526u03',
-        'kubernetes: {namespace: testops, release: testops}   # testops-testops, image registry.example.org/testops/testops:526u03',
+        'kubernetes: {namespace: testops, release: blue}   # blue-testops, image ' +
+          'registry.example.org/testops/testops:526u03',
+        'kubernetes: {namespace: testops, release: testops}   # testops-testops, image ' +
+          'registry.example.org/testops/testops:526u03',
       ],
     })
   })
@@ -178,7 +190,9 @@ describe('where there is none', () => {
   it('it is said what was looked at', async () => {
     expect(await refused(gone)).toEqual({
       code: 'UNAVAILABLE',
-      message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in any namespace`,
+      message:
+        `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in ` +
+        'any namespace',
       suggestions: [choose, workload, everything, contexts],
     })
   })
@@ -190,7 +204,10 @@ describe('where there is none', () => {
     }
     expect(await refused(alone)).toEqual({
       code: 'UNAVAILABLE',
-      message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in namespace \`testops\`; other namespaces were not searched: user tester may not list deployments in all namespaces of ${cluster}`,
+      message:
+        `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in ` +
+        `namespace \`testops\`. Other namespaces were not searched: user tester has no permission to list ` +
+        `deployments in all namespaces of ${cluster}`,
       suggestions: [
         choose,
         workload,
@@ -234,7 +251,7 @@ describe('where there is none', () => {
     expect(await told(findService(await clientFor(environment), anywhere))).toMatchObject({
       code: 'UNEXPECTED_ANSWER',
       message: expect.stringMatching(
-        / in namespace `testops`; other namespaces were not searched: http:\/\/SERVER answers /,
+        / in namespace `testops`\. Other namespaces were not searched: http:\/\/SERVER answers /,
       ) as string,
     })
   })
@@ -242,7 +259,10 @@ describe('where there is none', () => {
   it('of a release, those that are there are named', async () => {
     expect(await refused(() => undefined, { namespace: 'testops', release: 'green' })).toEqual({
       code: 'UNAVAILABLE',
-      message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` and release \`green\` in namespace \`testops\`; there is Deployment \`testops-testops\` in namespace \`testops\``,
+      message:
+        `${cluster} has no Deployment or StatefulSet of release \`green\` with an image named \`testops\` or ` +
+        `\`testops-legacy\` in namespace \`testops\`. Found instead: Deployment \`testops-testops\` in namespace ` +
+        `\`testops\``,
       suggestions: [choose, everything, contexts],
     })
   })
@@ -252,7 +272,7 @@ describe('where there is none', () => {
       await refused((world) => void world.forbidden.push({ verb: 'list' }), { namespace: 'testops', release: null }),
     ).toEqual({
       code: 'FORBIDDEN',
-      message: `user tester may not list deployments in namespace \`testops\` of ${cluster}`,
+      message: `user tester has no permission to list deployments in namespace \`testops\` of ${cluster}`,
       suggestions: ['kubectl --context test auth can-i list deployments.apps -n testops'],
     })
   })
@@ -312,6 +332,6 @@ describe('an image of a private name', () => {
           { ...anywhere, workload: 'qa' },
         ),
       ),
-    ).toContain('none can be recognized as the service')
+    ).toContain('Cannot tell which one is the service')
   })
 })

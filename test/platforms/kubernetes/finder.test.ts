@@ -25,7 +25,9 @@ const gone = (world: Cluster): void =>
 const image = 'registry.example.org/testops/testops:526u03'
 const release = (namespace: string, name: string): object => ({
   name,
-  what: `Deployment \`testops-testops\` in namespace \`${namespace}\` of the cluster of context \`test\` (image ${image})`,
+  what:
+    `Deployment \`testops-testops\` in namespace \`${namespace}\` of the cluster of context \`test\` (image ` +
+    `${image})`,
   place: { platform: 'kubernetes', context: 'test', namespace, release: 'testops' },
 })
 
@@ -49,12 +51,14 @@ describe('releases are found without a configuration', () => {
   it('none', async () => {
     expect(await found(gone)).toEqual({
       found: [],
-      looked: 'the cluster of context `test` shows no image testops or testops-legacy in any namespace',
+      looked:
+        'the cluster of context `test` has no workload with the image `testops` or `testops-legacy` in any namespace',
     })
   })
 
   it('none where it may be seen: that there may be others is told', async () => {
-    const unseen = 'user tester may not list deployments in all namespaces of the cluster of context `test`'
+    const unseen =
+      'user tester has no permission to list deployments in all namespaces of the cluster of context `test`'
     expect(
       await found((world) => {
         gone(world)
@@ -62,7 +66,9 @@ describe('releases are found without a configuration', () => {
       }),
     ).toEqual({
       found: [],
-      looked: `the cluster of context \`test\` shows no image testops or testops-legacy in namespace testops; ${unseen}`,
+      looked:
+        `the cluster of context \`test\` has no workload with the image \`testops\` or \`testops-legacy\` in ` +
+        `namespace \`testops\`; ${unseen}`,
       unseen,
     })
   })
@@ -82,7 +88,7 @@ describe('releases are found without a configuration', () => {
       'leads nowhere',
       'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: gone, user: u}}]\n',
       'CONFIGURATION',
-      /^the context `a` in .* leads nowhere: /,
+      /^the context `a` in .* is invalid: /,
     ],
     ['is a folder', null, 'UNAVAILABLE', / cannot be read: /],
   ])(
@@ -110,13 +116,13 @@ describe('releases are found without a configuration', () => {
       'refuses its token',
       (world) => world.users.clear(),
       'UNAUTHENTICATED',
-      /^the cluster of context `test` does not accept the credentials of /,
+      /^the cluster of context `test` rejects the credentials of /,
     ],
     [
       'may not be asked',
       (world) => void world.forbidden.push({ verb: 'list' }),
       'FORBIDDEN',
-      /^user tester may not list /,
+      /^user tester has no permission to list /,
     ],
   ])('a cluster that %s is a failure, and not that nothing is there', async (_, prepare, code, message) => {
     const search = (await found(prepare)) as {

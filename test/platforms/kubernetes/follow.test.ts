@@ -126,7 +126,10 @@ it('a right that is missing is named, and an API server that does not answer is 
   expect(error).toMatchObject({
     code: 'FORBIDDEN',
     message: expect.stringMatching(
-      /^user tester may not get pods\/log `testops-testops-\S+` in namespace `testops` of the cluster of context `test`$/,
+      new RegExp(
+        String.raw`^user tester has no permission to get pods\/log ` +
+          '`testops-testops-\\S+` in namespace `testops` of the cluster of context `test`$',
+      ),
     ) as string,
   })
 }, 60_000)

@@ -9,10 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { AdminError } from '../../../src/core/error.ts'
-import { portStream } from '../../../src/platforms/kubernetes/byte-stream.ts'
-import type { ByteStream } from '../../../src/platforms/kubernetes/byte-stream.ts'
-import { openChannels } from '../../../src/platforms/kubernetes/channels.ts'
-import type { StreamServer } from '../../../src/platforms/kubernetes/channels.ts'
+import { openChannels, portStream } from '../../../src/platforms/kubernetes/channels.ts'
+import type { ByteStream, StreamServer } from '../../../src/platforms/kubernetes/channels.ts'
 import { listenForward } from '../../../src/platforms/kubernetes/forward.ts'
 import { failureOf } from '../../adapters/failure-of.ts'
 import { closedPort, listen, silentPeer } from '../../adapters/peers.ts'
@@ -138,30 +136,33 @@ describe.each(['v4.channel.k8s.io', 'v5.channel.k8s.io'])('%s', (protocol) => {
   })
 })
 
-test('where the server in the pod ends a connection, the client sees an end; where it is cut off, a break', async () => {
-  const streams: WebSocket[] = []
-  const treat: Upgrade = (...it) =>
-    upgraded(...it, ['v4.channel.k8s.io'], (stream) => {
-      for (const channel of [0, 1]) stream.send(frame(channel, [0x38, 0x15]))
-      streams.push(stream)
-    })
-  const { port } = await forwarded(treat)
-  const ended = endOf(client(port))
-  await expect.poll(() => streams.length).toBe(1)
-  await sleep(50)
-  streams[0]!.close(1000)
-  expect(await ended).toBe('end')
-  const broken = endOf(client(port))
-  await expect.poll(() => streams.length).toBe(2)
-  await sleep(50)
-  streams[1]!.terminate()
-  expect(await broken).toBe('ECONNRESET')
-  const reset = endOf(client(port))
-  await expect.poll(() => streams.length).toBe(3)
-  streams[2]!.send(frame(1, 'connection reset by peer'))
-  streams[2]!.close(1000)
-  expect(await reset).toBe('ECONNRESET')
-})
+test(
+  'where the server in the pod ends a connection, the client sees an end; ' + 'where it is cut off, a break',
+  async () => {
+    const streams: WebSocket[] = []
+    const treat: Upgrade = (...it) =>
+      upgraded(...it, ['v4.channel.k8s.io'], (stream) => {
+        for (const channel of [0, 1]) stream.send(frame(channel, [0x38, 0x15]))
+        streams.push(stream)
+      })
+    const { port } = await forwarded(treat)
+    const ended = endOf(client(port))
+    await expect.poll(() => streams.length).toBe(1)
+    await sleep(50)
+    streams[0]!.close(1000)
+    expect(await ended).toBe('end')
+    const broken = endOf(client(port))
+    await expect.poll(() => streams.length).toBe(2)
+    await sleep(50)
+    streams[1]!.terminate()
+    expect(await broken).toBe('ECONNRESET')
+    const reset = endOf(client(port))
+    await expect.poll(() => streams.length).toBe(3)
+    streams[2]!.send(frame(1, 'connection reset by peer'))
+    streams[2]!.close(1000)
+    expect(await reset).toBe('ECONNRESET')
+  },
+)
 
 test('after a break, the next connection is a new stream', async () => {
   let isDown = false
@@ -235,7 +236,8 @@ test.each([
 ])('an upgrade that is refused with $status', async ({ status, body, failure }) => {
   const opening = forwarded((_, socket) =>
     socket.end(
-      `HTTP/1.1 ${status} No\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${status} No\r\nContent-Type: application/json\r\nContent-Length: ` +
+        `${body.length}\r\nConnection: close\r\n\r\n${body}`,
     ),
   )
   expect(await failureOf(opening)).toBe(failure)
@@ -251,8 +253,10 @@ test.each([
   {
     what: 'is silent',
     port: silentPeer,
-    failure:
-      /^(TIMED_OUT the API server did not open a stream to pod `db-0` within 0\.3 s|UNREACHABLE Opening handshake has timed out)$/,
+    failure: new RegExp(
+      '^(TIMED_OUT the API server did not open the stream for a stream to pod `db-0` within 0\\.3 s|' +
+        'UNREACHABLE Opening handshake has timed out)$',
+    ),
   },
 ])('a server that $what', async ({ port, failure }) => {
   const server = streamServer(await port(), { timeoutMs: 300 })

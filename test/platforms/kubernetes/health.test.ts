@@ -6,6 +6,7 @@ import { AdminError } from '../../../src/core/error.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import type { ContainerStatus, Pod } from '../../kubernetes/resources.ts'
+import { startLimitOf } from '../../../src/platforms/kubernetes/health.ts'
 import { startCluster } from './cluster.ts'
 
 const first = 'testops-testops-8c5b7486b-5dvgm'
@@ -68,7 +69,7 @@ function said(outcome: Outcome): string[] {
 test('a service that runs', async () => {
   const { crashes, ready } = await judged(() => undefined)
   expect([said(crashes), said(ready)]).toEqual([
-    ['ok', 'it has not crashed'],
+    ['ok', 'the service has not crashed'],
     ['ok', '2 of 2 ready'],
   ])
 })
@@ -79,7 +80,8 @@ test('pods that end again and again: the reason is in the log of the container b
     'problem error',
     ...[first, second].map(
       (name) =>
-        `${name} does not stay up (CrashLoopBackOff), it exited with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
+        `${name} does not stay up (CrashLoopBackOff), it exited with 127 at TIME, restarted 3 times: its image ` +
+        'needs x86-64-v3, which the processor lacks',
     ),
   ])
   expect(crashes.status === 'problem' && crashes.findings[0].evidence).toEqual([
@@ -99,7 +101,8 @@ test.each<[string, Change, readonly string[], string[]]>([
     [first],
     [
       'problem warning',
-      `${first} does not stay up (CrashLoopBackOff), it exited with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
+      `${first} does not stay up (CrashLoopBackOff), it exited with 127 at TIME, restarted 3 times: its image ` +
+        'needs x86-64-v3, which the processor lacks',
     ],
   ],
   [
@@ -160,10 +163,10 @@ test('pods that run and are not ready, in the words of their probe', async () =>
       lastTimestamp: '2026-11-21T03:00:00Z',
     })
   const { crashes, ready } = await judged(unready, [first], warn)
-  expect(said(crashes)).toEqual(['ok', 'it has not crashed'])
+  expect(said(crashes)).toEqual(['ok', 'the service has not crashed'])
   expect(said(ready)[0]).toBe('problem warning')
   expect(said(ready)[1]).toMatch(
-    new RegExp(`^the service runs but is not ready: 1 of 2 ready; not ready: ${first} \\(started \\S+ .*ago\\)`),
+    new RegExp(`^1 instance of the service is not ready: ${first} \\(started \\S+ .*ago\\)`),
   )
   expect(ready.status === 'problem' && ready.findings[0].evidence.slice(-2)).toEqual([
     `kubectl --context test -n testops describe pod ${first}`,
@@ -180,6 +183,35 @@ test('without the right to read logs that is said, and the rest is judged', asyn
   )
   expect(said(crashes)[1]).toMatch(/restarted 3 times$/)
   expect(crashes.status === 'problem' && crashes.findings[0].evidence[1]).toBe(
-    `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
+    `user tester has no permission to get pods/log \`${first}\` in namespace \`testops\` of the cluster of ` +
+      `context \`test\``,
   )
+})
+
+test.each([
+  ['none', {}, null],
+  [
+    'the chart’s startup probe',
+    { startupProbe: { initialDelaySeconds: 10, periodSeconds: 10, failureThreshold: 30 }, livenessProbe: {} },
+    { by: 'startup probe', afterMs: 310_000 },
+  ],
+  ['a liveness probe alone, as Kubernetes fills it', { livenessProbe: {} }, { by: 'liveness probe', afterMs: 30_000 }],
+])('a start that takes long is ended by %s', (_, probes, limit) => {
+  expect(startLimitOf({ name: container, ...probes })).toEqual(limit)
+})
+
+test('what ends a start is read from the workload, with the command that shows it', async () => {
+  const { cluster, environment } = await startCluster()
+  for (const it of cluster.deployments)
+    Object.assign(it.spec.template.spec.containers[0]!, { startupProbe: { periodSeconds: 5, failureThreshold: 12 } })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 5000, environment },
+  )
+  onTestFinished(async () => platform.close())
+  expect(await (await platform.service()).startLimit?.()).toEqual({
+    by: 'startup probe',
+    afterMs: 60_000,
+    proof: expect.stringMatching(/^kubectl .*get deployments \S+ -o yaml$/) as string,
+  })
 })

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { ProxySettings } from '../../../src/core/sources.ts'
-import { sizeIn, timeIn } from '../../../src/knowledge/ingress.ts'
+import { sizeIn, timeIn } from '../../../src/knowledge/proxy.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { errorOf } from '../../runtime/error-of.ts'
@@ -69,7 +69,7 @@ test('one that says nothing, and none at all', async () => {
 
 test('without the right to list them', async () => {
   expect(await errorOf(proxiesOf((cluster) => void cluster.forbidden.push({ resource: 'ingresses' })))).toMatch(
-    /^FORBIDDEN: user tester may not list ingresses in namespace `testops`/,
+    /^FORBIDDEN: user tester has no permission to list ingresses in namespace `testops`/,
   )
 })
 

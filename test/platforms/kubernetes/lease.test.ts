@@ -4,7 +4,7 @@ import { AdminError } from '../../../src/core/error.ts'
 import type { LockOwner, RepairLock } from '../../../src/core/lock.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import { leaseHolder, leaseLock } from '../../../src/platforms/kubernetes/lease.ts'
-import { processName } from '../../../src/platforms/kubernetes/process-name.ts'
+import { processName } from '../../../src/adapters/process-identity.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import type { ApiServer } from '../../kubernetes/server.ts'
 import type { Stored } from '../../kubernetes/resources.ts'
@@ -154,7 +154,8 @@ describe('what another has left', () => {
       expect([holder, await lock.isHeld()]).toEqual([null, true])
       expect(it.lease()!.metadata.annotations).toMatchObject({ 'testops-admin/who': 'anna@laptop' })
       expect(said).toEqual([
-        'carl@elsewhere holds the lock of this deployment but does not renew it. If it is not renewed within 2 s, this command takes over the lock',
+        'carl@elsewhere holds the lock of this deployment, but does not renew it. This command takes over the ' +
+          'lock after 2 s without renewal',
       ])
     },
   )
@@ -176,7 +177,7 @@ describe('what another has left', () => {
     over.abort()
     expect(await taking).toMatchObject({
       code: 'INTERRUPTED',
-      message: 'interrupted while waiting for the lock of carl@elsewhere',
+      message: 'interrupted while waiting for the lock that carl@elsewhere holds',
     })
     expect(writesOf(it.server)).toEqual([])
   })
@@ -281,7 +282,8 @@ test.each([
   it.cluster.forbidden.push({ verb, resource: 'leases' })
   expect(await told(it.lockOf(anna))).toEqual({
     code: 'FORBIDDEN',
-    message: `this user may not ${verb} leases in namespace \`testops\` of the cluster of context \`test\``,
+    message:
+      `this user has no permission to ${verb} leases ` + 'in namespace `testops` of the cluster of context `test`',
     suggestions: [`kubectl --context test auth can-i ${canI} leases.coordination.k8s.io -n testops`],
   })
 })

@@ -138,10 +138,13 @@ describe('the log of all pods', () => {
     const node = 'gpu-1'
     const message = expect.stringMatching(
       new RegExp(
-        `^the cluster of context \`test\` calls pod \`${second}\` Ready, but cannot get its log from the kubelet \\(node \`${node}\`\\): .*connection refused$`,
+        `^the cluster of context \`test\` reports pod \`${second}\` as Ready, but cannot get the pod's log ` +
+          `from the kubelet \\(node \`${node}\`\\): .*connection refused$`,
       ),
     ) as string
-    const crictl = `crictl logs "$(crictl ps --quiet --name ${container} --label io.kubernetes.pod.name=${second})"   # on ${node}, as root`
+    const crictl =
+      `crictl logs "$(crictl ps --quiet --name ${container} --label io.kubernetes.pod.name=${second})"   # on ` +
+      `${node}, as root`
     expect(
       unread.map(
         ({
@@ -156,7 +159,7 @@ describe('the log of all pods', () => {
     const none = await newest(hide(first, second))
     expect(await told(none.read())).toMatchObject({
       code: 'UNREACHABLE',
-      message: expect.stringContaining(`calls pod \`${first}\` Ready`) as string,
+      message: expect.stringContaining(`reports pod \`${first}\` as Ready`) as string,
     })
   })
 
@@ -164,7 +167,9 @@ describe('the log of all pods', () => {
     const { read } = await newest((world) => void world.forbidden.push({ resource: 'pods/log' }))
     expect(await told(read())).toEqual({
       code: 'FORBIDDEN',
-      message: `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
+      message:
+        `user tester has no permission to get pods/log \`${first}\` in namespace \`testops\` of the cluster of ` +
+        `context \`test\``,
       suggestions: [`kubectl --context test auth can-i get pods/${first} --subresource=log -n testops`],
     })
   })
@@ -185,7 +190,7 @@ describe('all of the log', () => {
       printed(world, second, { 15: 'three' })
     })
     const all = await parts({ since: new Date('2026-11-21T02:37:00.900Z') })
-    expect(all.map(({ name }) => name)).toEqual([first, `${second} (the run before)`, second])
+    expect(all.map(({ name }) => name)).toEqual([first, `${second} (previous run)`, second])
     expect(await Promise.all(all.map(readAll))).toEqual([
       `${at(10).at} one\n${at(10).at}   two\n`,
       `${at(5).at} Fatal glibc error: CPU does not support x86-64-v3\n`,
@@ -224,7 +229,9 @@ describe('all of the log', () => {
     const [part] = await parts({})
     expect(await told(readAll(part!))).toMatchObject({
       code: 'FORBIDDEN',
-      message: `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
+      message:
+        `user tester has no permission to get pods/log \`${first}\` in namespace \`testops\` of the cluster of ` +
+        `context \`test\``,
     })
   })
 })

@@ -105,7 +105,7 @@ describe('the nodes that pods could be scheduled to', () => {
   it('may not be listed', async () => {
     expect(await told(machines([], plain, [], (world) => void world.forbidden.push({ resource: 'nodes' })))).toEqual({
       code: 'FORBIDDEN',
-      message: 'user tester may not list nodes of the cluster of context `test`',
+      message: 'user tester has no permission to list nodes of the cluster of context `test`',
       suggestions: ['kubectl --context test auth can-i list nodes'],
     })
   })

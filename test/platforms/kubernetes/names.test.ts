@@ -57,7 +57,7 @@ it('a right that is missing is named', async () => {
   expect(await told(source.resolve('jira.example.org'))).toMatchObject({
     code: 'FORBIDDEN',
     message: expect.stringMatching(
-      /^user tester may not create pods\/exec `testops-testops-[^`]*` in namespace `testops`/,
+      /^user tester has no permission to create pods\/exec `testops-testops-[^`]*` in namespace `testops`/,
     ) as string,
   })
 })

@@ -109,7 +109,9 @@ describe('the processors of nodes', () => {
       {
         name: 'cpu-1',
         processors: [],
-        unproven: 'a pod would have to be created there, but nothing may be changed',
+        unproven:
+          'to read /proc/cpuinfo of the node, this check would have to create a pod there, but the check must not ' +
+          'change anything',
       },
       { name: 'gpu-1' },
     ])
@@ -144,7 +146,7 @@ describe('the processors of nodes', () => {
     ])
     expect([tried.length, ourPods(it.cluster), first?.processors]).toEqual([8, [], []])
     expect(first?.unproven).toMatch(
-      /a pod cannot be started with image docker\.io\/library\/busybox:1: StartError: .*executable file not found/,
+      /cannot start a pod with image `docker\.io\/library\/busybox:1`: StartError: .*executable file not found/,
     )
   })
 
@@ -170,12 +172,15 @@ describe('what is in the way', () => {
     [
       'no right to run programs, and none to make pods',
       (cluster) => void cluster.forbidden.push({ resource: 'pods/exec' }, { resource: 'pods', verb: 'create' }),
-      /^user tester may not create pods\/exec `testops-[^`]*` in namespace `testops` [^;\n]*\nuser tester may not create pods in namespace `testops` of the cluster/,
+      new RegExp(
+        '^user tester has no permission to create pods\\/exec `testops-[^`]*` in namespace `testops` [^;\\n]*\\n' +
+          'user tester has no permission to create pods in namespace `testops` of the cluster',
+      ),
     ],
     [
       'a node without any image',
       (cluster) => (deserted(cluster), withImages(cluster)),
-      /^no pod runs there, and there is no image to try$/,
+      /^no pod of this namespace runs on this node, and the node has no usable image for a new pod$/,
     ],
   ])('%s', async (_, prepare, reason) => {
     const [first] = await (await world(prepare)).prove()
@@ -197,7 +202,8 @@ describe('what is in the way', () => {
       return true
     }
     expect((await it.prove())[0]?.unproven).toBe(
-      'the cluster of context `test` refuses to create pods in namespace `testops`: pods "x" is forbidden: exceeded quota: small, requested: pods=1',
+      'the cluster of context `test` refuses to create pods in namespace `testops`: pods "x" is forbidden: ' +
+        'exceeded quota: small, requested: pods=1',
     )
   })
 
@@ -209,7 +215,9 @@ describe('what is in the way', () => {
     expect((await it.prove())[0]).toEqual({ name: 'cpu-1', ...has })
     const [name] = ourPods(it.cluster).filter((one) => it.told[0]?.includes(one))
     expect(it.told[0]).toBe(
-      `pod ${name} in namespace testops could not be removed: user tester may not delete pods \`${name}\` in namespace \`testops\` of the cluster of context \`test\`\n  kubectl --context test -n testops delete pod ${name}`,
+      `pod ${name} in namespace testops could not be removed: user tester has no permission to delete pods ` +
+        `\`${name}\` in namespace \`testops\` of the cluster of context \`test\`\n  kubectl --context test -n ` +
+        `testops delete pod ${name}`,
     )
     // what has just ended may be another operator's, who is about to read it; a later run that may removes it
     it.cluster.forbidden.length = 0

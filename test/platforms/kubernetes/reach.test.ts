@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { HostPort } from '../../../src/core/endpoint.ts'
 import { openClient } from '../../../src/platforms/kubernetes/client.ts'
 import type { KubernetesClient } from '../../../src/platforms/kubernetes/client.ts'
-import { clusterNames } from '../../../src/platforms/kubernetes/cluster-name.ts'
-import { reachFrom } from '../../../src/platforms/kubernetes/reach.ts'
+import { clusterNames, reachFrom } from '../../../src/platforms/kubernetes/reach.ts'
 import { errorOf, failureOf } from '../../adapters/failure-of.ts'
 import { closedPort, listen } from '../../adapters/peers.ts'
 import { recordedCluster } from '../../kubernetes/cluster.ts'
@@ -131,7 +130,7 @@ test('a headless service leads to its pods, and to each by name', async () => {
   await reach(`${name}.mq.testops.svc`, 5672)
   expect(forwarded).toEqual([`${name}:5672`, `${name}:4369`, `${name}:5672`])
   expect(await failureOf(reach('mq-9.mq.testops.svc', 5672))).toBe(
-    'UNAVAILABLE `mq-9` of service `mq` in namespace `testops` has no pod',
+    'UNAVAILABLE pod `mq-9` of service `mq` in namespace `testops` does not exist',
   )
 })
 
@@ -170,7 +169,7 @@ describe('what is used as it is', () => {
     expect(await reach('db', 5432)).toEqual({ at: { host: '192.0.2.7', port: 5433 }, command: null })
     put('endpoints', 'db', { subsets: [] })
     expect(await failureOf(reach('db', 5432))).toBe(
-      'UNAVAILABLE service `db` in namespace `testops` leads to no address',
+      'UNAVAILABLE service `db` in namespace `testops` has no ready endpoint',
     )
   })
 
@@ -202,10 +201,11 @@ test.each([
     const error = await errorOf(reach(host, 5432, { resolve: async () => ['127.0.0.1'] }))
     expect([error?.code, error?.message, error?.suggestions, error?.obstacle]).toEqual([
       'UNAVAILABLE',
-      `the service uses ${host}:5432, a name inside the cluster, but namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`. Cannot tell where it leads`,
+      `the service uses ${host}:5432, a name inside the cluster. But namespace \`${namespace}\` of the cluster ` +
+        `of context \`test\` has no Service \`${service}\``,
       [
         `kubectl --context test -n ${namespace} get services`,
-        'name the server in the configuration by an address that this machine can reach',
+        'in the configuration, set a server address that this machine can reach',
       ],
       { kind: 'unresolved', host, port: 5432 },
     ])
@@ -216,7 +216,8 @@ test('an address of a pod is forwarded, another is used as it is', async () => {
   const pod = podOf('testops-rabbitmq')
   server.cluster.update('pods', pod, (it) => void ((it as Pod).status['podIP'] = '10.1.2.3'))
   expect((await reach('10.1.2.3', 6379))?.command).toBe(
-    `kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then use 127.0.0.1 instead of 10.1.2.3`,
+    `kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then use 127.0.0.1 ` +
+      'instead of 10.1.2.3',
   )
   expect(await reach('10.1.2.4', 6379)).toBe(null)
 })
@@ -235,7 +236,8 @@ test('a service without a ready pod', async () => {
     'service `testops-rabbitmq` in namespace `testops` has one pod, which is not ready',
     ['get', 'describe'].map(
       (verb) =>
-        `kubectl --context test -n testops ${verb} pods -l app.kubernetes.io/instance=testops,app.kubernetes.io/name=rabbitmq`,
+        `kubectl --context test -n testops ${verb} pods -l ` +
+        'app.kubernetes.io/instance=testops,app.kubernetes.io/name=rabbitmq',
     ),
   ])
 })
@@ -244,14 +246,20 @@ test.each([
   {
     resource: 'services',
     verb: 'get',
-    failure: /^FORBIDDEN user tester may not get services `testops-rabbitmq` in namespace `testops` of /,
+    failure: /^FORBIDDEN user tester has no permission to get services `testops-rabbitmq` in namespace `testops` of /,
   },
-  { resource: 'pods', verb: 'list', failure: /^FORBIDDEN user tester may not list pods in namespace `testops` of / },
+  {
+    resource: 'pods',
+    verb: 'list',
+    failure: /^FORBIDDEN user tester has no permission to list pods in namespace `testops` of /,
+  },
   {
     resource: 'pods/portforward',
     verb: 'create',
-    failure:
-      /^FORBIDDEN user tester may not create pods\/portforward `testops-rabbitmq-\S+` in namespace `testops` of /,
+    failure: new RegExp(
+      String.raw`^FORBIDDEN user tester has no permission to create pods\/portforward ` +
+        '`testops-rabbitmq-\\S+` in namespace `testops` of ',
+    ),
   },
 ])('a missing right is named: $verb $resource', async ({ resource, verb, failure }) => {
   server.cluster.forbidden.push({ resource, verb })
@@ -306,10 +314,14 @@ test.each([
   expect([error?.code, error?.obstacle, error?.suggestions[0]]).toEqual([
     'UNREACHABLE',
     { kind: 'beyond' },
-    'testops-admin doctor -d {deployment} --relay   # checks through the cluster. Repairs, resume and undo take --relay too',
+    'testops-admin doctor -d {deployment} --relay   # connects through the cluster. Repairs, resume and undo ' +
+      'also accept --relay',
   ])
   expect(error?.message).toMatch(
-    /^the cluster of context `test` calls pod `testops-rabbitmq-\S+` Ready, but does not connect this machine to it \(node `\S+`\): /,
+    new RegExp(
+      '^the cluster of context `test` reports pod ' +
+        '`testops-rabbitmq-\\S+` as Ready, but this machine cannot connect to the pod \\(node `\\S+`\\): ',
+    ),
   )
   expect(error?.message).toContain(why)
   // who may see nodes sees that this one is lost
@@ -328,7 +340,8 @@ const nodeOf = (): string => podOf('testops-rabbitmq').spec.nodeName!
 const answerStreams = (status: number, body: string, type = 'application/json'): void => {
   server.upgrade = (_asked, _request, socket) =>
     socket.end(
-      `HTTP/1.1 ${status} No\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${status} No\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: ` +
+        `close\r\n\r\n${body}`,
     )
 }
 

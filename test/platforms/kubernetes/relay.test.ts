@@ -158,7 +158,7 @@ describe.each([[['perl', 'bash', 'cat']], [['bash', 'cat', 'sleep']], [['nc']]])
     expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
       code: 'UNREACHABLE',
       message: expect.stringMatching(
-        /^db\.corp\.invalid:\d+ cannot be reached from pod `testops-testops-[^`]*` either: .*refused/i,
+        /^db\.corp\.invalid:\d+ cannot be reached from pod `testops-testops-[^`]*`: .*refused/i,
       ) as string,
     })
   })
@@ -258,7 +258,7 @@ describe('a pod is made', () => {
     const port = await closedPort()
     expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
       code: 'REFUSED',
-      message: 'no pod of the service can carry a connection, and none may be created for it',
+      message: 'no pod of the service can relay a connection, and this command must not create a pod',
     })
     expect(ourPods(cluster)).toEqual([])
   })
@@ -270,7 +270,10 @@ describe('a pod is made', () => {
     expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /^no relay pod can carry a connection; the last one tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/,
+        new RegExp(
+          '^cannot relay the connection through a new pod: the last attempt failed: ' +
+            'the image of container `main` of pod `testops-admin-relay-\\w+` lacks perl, bash and nc$',
+        ),
       ) as string,
     })
     expect(ourPods(cluster)).toEqual([])

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { StartObstacle } from '../../../src/core/sources.ts'
 import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
-import { isHeld, isRolledOut } from '../../../src/platforms/kubernetes/rollout-state.ts'
+import { isHeld, isRolledOut } from '../../../src/platforms/kubernetes/status.ts'
 import type { Platform } from '../../../src/platforms/platform.ts'
-import { rolloutRisks } from '../../../src/repairs/rollout-risks.ts'
+import { rolloutRisks } from '../../../src/repairs/service-steps.ts'
 import { errorOf } from '../../adapters/failure-of.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { recordedObjects } from '../../kubernetes/recordings.ts'
@@ -93,19 +93,29 @@ describe('what keeps pods from coming back', () => {
     [
       'deployment-paused',
       ['lasting'],
-      /^Deployment `testops-testops` in namespace `testops` is paused: new pods do not get its changes$/,
+      new RegExp(
+        '^the rollout of Deployment `testops-testops` in namespace `testops` is paused: ' +
+          'new pods do not get the latest changes$',
+      ),
       'kubectl --context test -n testops rollout resume deployment/testops-testops',
     ],
     [
       'deployment-stuck-rollout',
       ['unready'],
-      /^old pods are serving, and the new ones are not ready \(ProgressDeadlineExceeded: ReplicaSet "testops-testops-\w+" has timed out progressing\.\): after a stop, only new ones start$/,
+      new RegExp(
+        '^old pods still serve users, but the new pods are not ready ' +
+          String.raw`\(ProgressDeadlineExceeded: ReplicaSet "testops-testops-\w+" has timed out progressing\.\)\. ` +
+          'If the service is stopped, the old pods will not come back: only new pods will start$',
+      ),
       'kubectl --context test -n testops rollout undo deployment/testops-testops',
     ],
     [
       'deployment-updated-replicas-missing',
       ['lasting', 'unready'],
-      /^the cluster refuses to create pods \(FailedCreate: pods "testops-testops-\S+" is forbidden: violates PodSecurity "restricted:latest": /,
+      new RegExp(
+        String.raw`^the cluster refuses to create pods \(FailedCreate: ` +
+          String.raw`pods "testops-testops-\S+" is forbidden: violates PodSecurity "restricted:latest": `,
+      ),
       'kubectl --context test -n testops describe deployment/testops-testops',
     ],
   ])('%s', async (recording, kinds, message, proof) => {
@@ -132,7 +142,9 @@ describe('what keeps pods from coming back', () => {
     })
     const found = await obstacles(platform)
     expect(found.map(({ kind }) => kind)).toEqual(kinds)
-    const told = `FailedCreate: create Pod testops-testops-1 in StatefulSet testops-testops failed error: pods "testops-testops-1" is forbidden: ${refusal}`
+    const told =
+      'FailedCreate: create Pod testops-testops-1 in StatefulSet testops-testops failed error: pods ' +
+      `"testops-testops-1" is forbidden: ${refusal}`
     if (!forbid)
       expect([found[0]?.message, (await (await platform.service()).status()).detail]).toEqual([
         `the cluster refuses to create pods (${told})`,
@@ -157,7 +169,10 @@ describe('what keeps pods from coming back', () => {
       .toEqual(['image', 'unready'])
     const [image] = await obstacles(platform)
     expect(image?.message).toMatch(
-      /^container testops-testops of pod `testops-testops-\S+` cannot start \(ImagePullBackOff: Back-off pulling image "registry\.example\.org\/testops\/testops:nopull"\)$/,
+      new RegExp(
+        '^container testops-testops of pod `testops-testops-\\S+` cannot start ' +
+          String.raw`\(ImagePullBackOff: Back-off pulling image "registry\.example\.org\/testops\/testops:nopull"\)$`,
+      ),
     )
     expect(podsOf(cluster).filter(isReady)).toHaveLength(2)
   })
@@ -179,7 +194,7 @@ describe('what keeps pods from coming back', () => {
     [
       'is lost',
       (cluster, node) => cluster.update('nodes', cluster.get('nodes', null, node), unready),
-      /^pod `testops-testops-\S+` is on node `\S+`, which is not Ready: nobody can tell whether it has ended$/,
+      /^pod `testops-testops-\S+` is on node `\S+`, which is not Ready: cannot tell whether the pod is still running$/,
     ],
     [
       'is gone',
@@ -247,7 +262,7 @@ describe('the risk', () => {
       risks: [
         {
           name: 'stuck-rollout',
-          message: 'the service may not come back once it is stopped: old pods serve',
+          message: 'the service may not start again after a stop: old pods serve',
           proof: ['look'],
         },
       ],
@@ -258,7 +273,7 @@ describe('the risk', () => {
       risks: [
         {
           name: 'stuck-rollout',
-          message: 'the service may not come back once it is stopped: it is paused',
+          message: 'the service may not start again after a stop: it is paused',
           proof: ['look', 'resume it'],
         },
       ],
@@ -269,7 +284,7 @@ describe('the risk', () => {
       risks: [
         {
           name: 'stuck-rollout',
-          message: 'the service may not come back once it is stopped: it is paused; old pods serve',
+          message: 'the service may not start again after a stop: it is paused; old pods serve',
           proof: ['look', 'resume it'],
         },
       ],
@@ -300,7 +315,8 @@ describe('a Deployment at which its controller has not looked yet', () => {
     const error = await errorOf(control.stop({ timeoutMs: 300 }))
     expect([error?.code, error?.message]).toEqual([
       'TIMED_OUT',
-      "no pod of the service is left, but the cluster's controller has not noticed within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0. The controller may still start one",
+      'Deployment `testops-testops` in namespace `testops` is scaled to 0 and has no pod left. But the ' +
+        "cluster's controller has not noticed this within 0.3 s, and may still start a pod",
     ])
     cluster.isFrozen = false
     cluster.settle()
@@ -414,12 +430,13 @@ describe('a start is over', () => {
     const error = await errorOf(control.start({ timeoutMs: 600_000 }))
     expect([error?.code, error?.message, error?.suggestions]).toEqual([
       'FAILED',
-      'the serving pods are out of date: the update of Deployment `testops-testops` in namespace `testops` is on hold',
+      'the running pods lack the latest changes, because the rollout of Deployment `testops-testops` in ' +
+        'namespace `testops` is paused',
       ['kubectl --context test -n testops rollout resume deployment/testops-testops'],
     ])
     expect(await (await platform.service()).status()).toMatchObject({
       isRollingOut: true,
-      detail: '2 of 2 replicas ready; its update is on hold',
+      detail: '2 of 2 replicas ready; the rollout is paused',
     })
     // what was changed is taken back, and it runs as before
     await control.stop(waiting)
@@ -479,7 +496,8 @@ describe('a start is over', () => {
     )
     change(first!, (it) => void (it.image = `${image}u99`))
     expect(await lacks()).toEqual([
-      `pod \`${first!.metadata.name}\` serves with another image and another value of SPRING_DATA_REDIS_HOST than Deployment \`testops-testops\` in namespace \`testops\` declares`,
+      `pod \`${first!.metadata.name}\` does not run with the image or the value of \`SPRING_DATA_REDIS_HOST\` ` +
+        `that Deployment \`testops-testops\` in namespace \`testops\` declares`,
     ])
   })
 

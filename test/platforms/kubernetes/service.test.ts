@@ -90,7 +90,9 @@ describe('the status', () => {
       both(scale(0, [first]), pods(crash, first)),
       {
         state: 'running',
-        detail: `scaled to 0; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
+        detail:
+          `scaled to 0; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
+          '2026-11-21T02:36:29Z',
         instances: [],
       },
     ],
@@ -122,7 +124,10 @@ describe('the status', () => {
       pods(crash, first, second),
       {
         state: 'failed',
-        detail: `0 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z; ${second}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
+        detail:
+          `0 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
+          `2026-11-21T02:36:29Z; ${second}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
+          '2026-11-21T02:36:29Z',
         instances: [],
         startsAgain: true,
       },
@@ -132,7 +137,9 @@ describe('the status', () => {
       pods(crash, first),
       {
         state: 'running',
-        detail: `1 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
+        detail:
+          `1 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
+          '2026-11-21T02:36:29Z',
         instances: [instance(second)],
       },
     ],
@@ -149,7 +156,9 @@ describe('the status', () => {
       ),
       {
         state: 'failed',
-        detail: `0 of 2 replicas ready; ${first}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z; ${second}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
+        detail:
+          `0 of 2 replicas ready; ${first}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z; ` +
+          `${second}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
         instances: [
           instance(first, new Date('2026-11-21T02:37:00Z')),
           instance(second, new Date('2026-11-21T02:37:00Z')),
@@ -166,7 +175,9 @@ describe('the status', () => {
       }, first),
       {
         state: 'running',
-        detail: `2 of 2 replicas ready; ${first}: restarted 1 time, last exited with 137 (OOMKilled) at 2026-11-21T03:59:58Z`,
+        detail:
+          `2 of 2 replicas ready; ${first}: restarted 1 time, last exited with 137 (OOMKilled) at ` +
+          '2026-11-21T03:59:58Z',
         instances: [instance(first, new Date('2026-11-21T04:00:00Z')), instance(second)],
       },
     ],
@@ -182,7 +193,9 @@ describe('the status', () => {
       ),
       {
         state: 'failed',
-        detail: `0 of 2 replicas ready; ${first}: ImagePullBackOff: Back-off pulling image "testops:527"; ${second}: ImagePullBackOff: Back-off pulling image "testops:527"`,
+        detail:
+          `0 of 2 replicas ready; ${first}: ImagePullBackOff: Back-off pulling image "testops:527"; ${second}: ` +
+          'ImagePullBackOff: Back-off pulling image "testops:527"',
         instances: [],
       },
     ],
@@ -202,7 +215,9 @@ describe('the status', () => {
       ),
       {
         state: 'failed',
-        detail: `0 of 2 replicas ready; ${first}: Unschedulable: 0/2 nodes are available; ${second}: Unschedulable: 0/2 nodes are available`,
+        detail:
+          `0 of 2 replicas ready; ${first}: Unschedulable: 0/2 nodes are available; ${second}: Unschedulable: ` +
+          '0/2 nodes are available',
         instances: [],
       },
     ],
@@ -235,7 +250,9 @@ describe('the status', () => {
       ),
       {
         state: 'failed',
-        detail: `0 of 2 replicas ready; ${first}: init container db-readiness-check: CrashLoopBackOff; ${second}: init container db-readiness-check: CrashLoopBackOff`,
+        detail:
+          `0 of 2 replicas ready; ${first}: init container db-readiness-check: CrashLoopBackOff; ${second}: init ` +
+          'container db-readiness-check: CrashLoopBackOff',
         instances: [],
       },
     ],
@@ -430,7 +447,7 @@ describe('the status', () => {
       await platformOf(both(warnings, (world) => void world.forbidden.push({ resource: 'events' })))
     ).service()
     expect((await unseen.status()).evidence).toEqual([
-      'user tester may not list events in namespace `testops` of the cluster of context `test`',
+      'user tester has no permission to list events in namespace `testops` of the cluster of context `test`',
       'kubectl --context test auth can-i list events -n testops',
     ])
   })
@@ -471,7 +488,9 @@ describe('what is declared', () => {
       logs: `${kubectl} logs deployment/testops-testops -c testops-testops --tail=200`,
       processes: `${kubectl} exec deployment/testops-testops -c testops-testops -- ps -ef`,
       edit: `${kubectl} edit deployment/testops-testops`,
-      settings: `the environment of deployment testops-testops (${kubectl} edit deployment/testops-testops), and the values of its release (helm get values testops -n testops --kube-context test)`,
+      settings:
+        `the environment of deployment testops-testops (${kubectl} edit deployment/testops-testops), and the ` +
+        'values of its release (helm get values testops -n testops --kube-context test)',
       values: 'helm get values testops -n testops --kube-context test',
     })
   })
@@ -499,7 +518,7 @@ describe('a platform that cannot be asked', () => {
     const platform = await platformOf((world) => void world.forbidden.push({ resource: 'pods' }))
     expect(await told(platform.service())).toEqual({
       code: 'FORBIDDEN',
-      message: 'user tester may not list pods in namespace `testops` of the cluster of context `test`',
+      message: 'user tester has no permission to list pods in namespace `testops` of the cluster of context `test`',
       suggestions: ['kubectl --context test auth can-i list pods -n testops'],
     })
   })

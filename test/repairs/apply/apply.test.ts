@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { faultsOf } from '../../output/schemas.ts'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
 import type { Ended } from '../support/operator.ts'
@@ -23,7 +23,8 @@ async function allIn(folder: string): Promise<string> {
   return (await Promise.all(files.map(async (it) => readFile(join(it.parentPath, it.name), 'utf8')))).join('\n')
 }
 
-test('file and cluster have it, a second time there is nothing to do, and undo takes both back; a secret is told nowhere', async () => {
+test('file and cluster have it, a second time there is nothing to do, and undo takes both back; a secret is told ' +
+  'nowhere', async () => {
   const { someone, text, image, history, cluster } = await situation()
   const ended = await someone.repair(legacy)
   expect(endOf(ended)).toEqual(done)
@@ -44,7 +45,8 @@ test('file and cluster have it, a second time there is nothing to do, and undo t
   expect((await allIn(someone.state)) + ended.stdout + ended.stderr).not.toContain('geheim123')
 }, 120_000)
 
-test('a setting is set through the values, with the chart of a flag, on a service whose file has it already', async () => {
+test('a setting is set through the values, with the chart of a flag, ' +
+  'on a service whose file has it already', async () => {
   const { someone, text, file, cluster } = await situation({ settings: {} })
   const words = ['set-env', 'ALLURE_REDIS_SESSIONTTL=10d', '--values', file, '--apply', '--chart', chart]
   expect(endOf(await someone.repair(words))).toEqual(done)

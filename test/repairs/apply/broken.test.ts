@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
 import { after, before, chart, situation } from './situation.ts'
 
@@ -19,7 +19,7 @@ test('a hook that fails fails the run, which is taken back, or gone on with once
     1,
     'FAILED',
     expect.stringMatching(
-      /^a hook of the chart failed at release testops in namespace testops: pre-upgrade hooks failed/,
+      /^a hook of the chart failed for release testops in namespace testops: pre-upgrade hooks failed/,
     ) as string,
   ])
   expect(error?.suggestions).toContainEqual(expect.stringContaining(`testops-admin resume ${run} -d prod`))
@@ -43,7 +43,10 @@ test('pods that do not come up: what they say is told, and undo has the service 
   const { run, error, outcome } = ended.json<RepairDocument>()
   expect([ended.code, outcome, error?.code]).toEqual([6, 'interrupted', 'TIMED_OUT'])
   expect(error?.message).toMatch(
-    /^the service is not up within 4 s: .*CrashLoopBackOff, restarted 3 times, last exited with 1 at .*Fatal: no such build/,
+    new RegExp(
+      '^the service did not come up within 4 s: ' +
+        '.*CrashLoopBackOff, restarted 3 times, last exited with 1 at .*Fatal: no such build',
+    ),
   )
   expect(error?.suggestions.some((line) => / logs \S+ .*--previous/.test(line))).toBe(true)
   expect((await it.someone.repair(['undo', run!])).code).toBe(0)
@@ -104,7 +107,7 @@ test('what somebody else has changed in the file meanwhile is not applied along 
   expect([ended.code, ended.json<RepairDocument>().error?.message], ended.stdout).toEqual([
     4,
     expect.stringMatching(
-      /^release testops in namespace testops was not upgraded: the files would also change replicaCount/,
+      /^release testops in namespace testops was not upgraded: an upgrade with the current values files would also/,
     ) as string,
   ])
   expect([await it.text(), it.image()]).toEqual([`${before}replicaCount: 7\n`, was])
@@ -117,7 +120,7 @@ test('a run whose release somebody else has changed since is not taken back', as
   const ended = await it.someone.repair(['undo', run!])
   expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
     4,
-    expect.stringMatching(/^release testops in namespace testops is now at revision 3/) as string,
+    expect.stringMatching(/^release testops in namespace testops has changed since this run: revision 3/) as string,
   ])
   expect([await it.text(), it.image()]).toEqual([after, is])
 }, 120_000)

@@ -76,7 +76,9 @@ test.each([
     declared: 'r/testops:527u01',
     of: { files: [file] },
     made: { isBuilt: true },
-    said: 'REFUSED the image of service testops is built on this machine (`build`), so its name does not show what is in it. Nothing was changed',
+    said:
+      'REFUSED the image of service testops is built on this machine (`build`), so the image name does not show ' +
+      'what the image contains. Nothing was changed',
   },
   {
     what: 'an edit that changes another service is refused',
@@ -90,14 +92,18 @@ test.each([
     declared: 'r/testops:527u01',
     of: { files: [file] },
     made: { then: 'r/testops:527u01' },
-    said: 'REFUSED with this edit, compose would start testops with image r/testops:527u01, not with r/testops-legacy:527u01: another file or a variable overrides it. Nothing was changed',
+    said:
+      'REFUSED with this edit, compose would start testops with image r/testops:527u01, not with ' +
+      'r/testops-legacy:527u01: another file or a variable overrides the edit. Nothing was changed',
   },
   {
     what: 'an edit of what is not its image is refused',
     declared: 'r/testops:527u01',
     of: { files: [file] },
     made: { now: 'r/own:1', then: undefined },
-    said: 'REFUSED with this edit, compose would start testops with image r/own:1, not with testops-legacy: another file or a variable overrides it. Nothing was changed',
+    said:
+      'REFUSED with this edit, compose would start testops with image r/own:1, not with testops-legacy: another ' +
+      'file or a variable overrides the edit. Nothing was changed',
   },
   {
     what: 'what can only be tried in its place is known by the image that it is of',
@@ -110,13 +116,13 @@ test.each([
     what: 'the file of another project is refused',
     declared: 'r/testops:527u01',
     of: { files: ['/opt/compose.yml'] },
-    said: 'REFUSED deployment `prod` is started by /opt/compose.yml, not by /srv/compose.yml. Nothing was changed',
+    said: 'REFUSED deployment `prod` uses /opt/compose.yml, not /srv/compose.yml. Nothing was changed',
   },
   {
     what: 'another service of the file is refused',
     declared: 'r/testops:527u01',
     of: { files: [file], service: 'second' },
-    said: 'REFUSED deployment `prod` is service second, not testops. Nothing was changed',
+    said: 'REFUSED deployment `prod` runs as service second, but the edit is for service testops. Nothing was changed',
   },
   {
     what: 'a later file without an image is none in the way',
@@ -128,13 +134,17 @@ test.each([
     what: 'a file that a later one overrides is refused',
     declared: 'r/testops:527u01',
     of: { files: [file, '/srv/override.yml'] },
-    said: 'REFUSED /srv/override.yml also sets the image of testops and overrides /srv/compose.yml. Nothing was changed',
+    said:
+      'REFUSED /srv/override.yml also sets the image of testops and overrides /srv/compose.yml. ' +
+      'Nothing was changed',
   },
   {
     what: 'a service that no file starts is refused',
     declared: 'r/testops:527u01',
     of: {},
-    said: 'REFUSED cannot tell whether /srv/compose.yml starts deployment `prod`: its compose files are unknown. Nothing was changed',
+    said:
+      'REFUSED cannot tell whether deployment `prod` uses /srv/compose.yml: its compose files are unknown. ' +
+      'Nothing was changed',
   },
 ])('$what', async ({ declared, of, controllers, made, said }) => {
   expect(await planned(declared, of, controllers, made)).toEqual(said)

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { ordersOf } from './orders.ts'
 import type { Deed } from './orders.ts'
 import {

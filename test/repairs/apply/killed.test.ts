@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
-import { failpointsOf, spread, undoFailpointsOf } from '../support/failpoints.ts'
+import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { after, before, situation } from './situation.ts'
 import type { Situation } from './situation.ts'
+import { decisive, spread } from '../../support/campaign.ts'
 
 beforeAll(async () => void (await kubernetesTools()), 300_000)
 
@@ -38,7 +39,7 @@ function slowly(it: Situation): Situation {
 }
 
 describe('killed', () => {
-  test.each(spread(instants, 3, 0))(
+  test.each(decisive(spread(instants, 3, 0), 4))(
     'at %s, it is gone on with',
     async (failpoint) => {
       const it = slowly(await situation())
@@ -49,7 +50,7 @@ describe('killed', () => {
     120_000,
   )
 
-  test.each(spread(instants, 3, 1))(
+  test.each(decisive(spread(instants, 3, 1), 4))(
     'at %s, it is taken back',
     async (failpoint) => {
       const it = slowly(await situation())
@@ -60,7 +61,7 @@ describe('killed', () => {
     120_000,
   )
 
-  test.each(spread(undoFailpointsOf(kinds), 2, 1))(
+  test.each(decisive(undoFailpointsOf(kinds), 4))(
     'at %s, while it is taken back',
     async (failpoint) => {
       const it = await situation()
@@ -104,7 +105,7 @@ async function markIn({ someone }: Situation): Promise<number> {
 test('a helm that outlives this program comes to its end by itself, and is waited for', async () => {
   const it = await hanging()
   const resumed = it.someone.begin(['resume', '--json'])
-  await resumed.until('waiting for that helm operation to end')
+  await resumed.until('waiting for the helm operation on ')
   it.release()
   const ended = await resumed.ended
   expect([ended.code, await it.history()], ended.stdout).toEqual([

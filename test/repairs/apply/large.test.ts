@@ -7,7 +7,8 @@ import { before, chart, situation } from './situation.ts'
 
 beforeAll(async () => void (await kubernetesTools()), 300_000)
 
-test('set-env and use-legacy-image of a release in a large namespace of a large cluster stay small, and so does their undo', async () => {
+test('set-env and use-legacy-image of a release in a large namespace of a large cluster stay small, and so does ' +
+  'their undo', async () => {
   const it = await situation()
   fillCluster(it.cluster, it.cluster.pods[0]!.metadata.name)
   const small = async (words: readonly string[]): Promise<string> => {

@@ -56,14 +56,17 @@ const cases: readonly Case[] = [
     what: 'values that were set by --set',
     given: { install: ['--set', 'replicaCount=1', '--set', 'rabbitmq.auth.password=anders123'] },
     code: 4,
-    says: /^release testops in namespace testops has other values than \S+values\.yaml: .*rabbitmq\.auth\.password \(another value\), replicaCount \(only in the release\)\./,
+    says: new RegExp(
+      String.raw`^helm would also change values that differ between release testops in namespace testops and \S+: ` +
+        String.raw`.*rabbitmq\.auth\.password \(different values\), replicaCount \(only in the release\)\.`,
+    ),
     next: /^helm get values testops -n testops --kube-context test/,
   },
   {
     what: 'another version of the chart',
     words: ['--chart-version', '5.28.0'],
     code: 4,
-    says: /is installed with testops 5\.27\.2, but 5\.28\.0 was requested/,
+    says: /has chart testops 5\.27\.2, not the requested 5\.28\.0/,
   },
   {
     what: 'a folder with another version',
@@ -74,13 +77,13 @@ const cases: readonly Case[] = [
     },
     given: { settings: { chart: './newer' } },
     code: 4,
-    says: /newer is chart testops 5\.28\.0, but release testops in namespace testops is installed with testops 5\.27\.2/,
+    says: /newer is chart testops 5\.28\.0, but release testops in namespace testops has testops 5\.27\.2/,
   },
   {
     what: 'no chart',
     given: { settings: {} },
     code: 64,
-    says: /^name the chart of `prod`: helm does not record/,
+    says: /^specify the chart of `prod`: Helm does not record/,
     next: /--chart CHART/,
   },
   {
@@ -103,7 +106,7 @@ const cases: readonly Case[] = [
       await helm('upgrade', 'testops', chart, '-f', file, '--set', 'check.enabled=true').catch(() => undefined)
     },
     code: 4,
-    says: /^the last change of release testops in namespace testops failed \(revision 2: /,
+    says: /^the last change to release testops in namespace testops failed \(revision 2: /,
     next: /^helm history testops/,
   },
   {
@@ -129,7 +132,10 @@ const cases: readonly Case[] = [
       )
     },
     code: 4,
-    says: /^release testops in namespace testops has been pending-upgrade since .* another helm operation is running on it or was killed/,
+    says: new RegExp(
+      '^release testops in namespace testops has been pending-upgrade since .* ' +
+        'another helm operation is running, or was killed',
+    ),
     next: /^helm history/,
   },
   { what: 'no helm', env: () => ({ PATH: '/nonexistent' }), code: 69, says: /^helm is not installed on this machine/ },
@@ -144,7 +150,7 @@ const cases: readonly Case[] = [
     what: 'encrypted values',
     prepare: async ({ file }) => writeFile(file, `${before}sops:\n  mac: ENC[AES256_GCM,data:x]\n`),
     code: 4,
-    says: /it is encrypted with SOPS/,
+    says: /SOPS has encrypted/,
   },
   {
     what: 'a controller that keeps the release',
@@ -156,7 +162,7 @@ const cases: readonly Case[] = [
       )
     },
     code: 4,
-    says: /^Argo CD \(Application `testops`\) may revert what helm changes\..* commit the file there/,
+    says: /^Argo CD \(Application `testops`\) may revert what helm changes\..* commit the file there instead/,
     next: /--accept-risk controller/,
   },
   {
@@ -174,7 +180,7 @@ const cases: readonly Case[] = [
     what: 'a cluster that does not let helm read',
     prepare: async ({ cluster }) => cluster.forbidden.push({ resource: 'secrets', verb: 'list' }),
     code: 69,
-    says: /^helm lacks a right: .*secrets is forbidden/,
+    says: /^helm lacks a permission: .*secrets is forbidden/,
   },
   {
     what: 'a chart that quotes a password of the file in its error',
@@ -187,7 +193,7 @@ const cases: readonly Case[] = [
     what: 'a compose file',
     words: ['--compose', 'x.yml'],
     code: 64,
-    says: /there is no file|does not run under compose/,
+    says: /the file \S+ is missing|does not run under compose/,
   },
 ]
 

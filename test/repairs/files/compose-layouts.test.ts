@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { load } from 'js-yaml'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { differing } from '../../../src/core/differing.ts'
+import { differing } from '../../../src/core/values.ts'
 import { askCompose, composeProgram } from '../../support/compose-program.ts'
 import { operator } from '../support/operator.ts'
 
@@ -24,7 +24,8 @@ interface Layout {
 }
 
 const usual =
-  'services:\n  testops:\n    image: r.example.org/acme/testops:527u01 # of June\n    restart: always\n  redis:\n    image: redis:7\n'
+  'services:\n  testops:\n    image: r.example.org/acme/testops:527u01 # of June\n    restart: always\n  ' +
+  'redis:\n    image: redis:7\n'
 const extending =
   'services:\n  testops:\n    extends: {file: common/base.yml, service: base}\n  redis: {image: "redis:7"}\n'
 const base = 'services:\n  base:\n    image: r.example.org/acme/testops:527u01\n    environment: {A: b}\n'
@@ -88,7 +89,9 @@ const layouts: Layout[] = [
   {
     what: 'a merge of the service',
     files: {
-      'docker-compose.yml': `x-common: &common\n  restart: always\n  environment: {A: b}\nservices:\n  testops:\n    <<: *common\n    image: ${plain}\n`,
+      'docker-compose.yml':
+        `x-common: &common\n  restart: always\n  environment: {A: b}\nservices:\n  testops:\n    <<: *common\n   ` +
+        ` image: ${plain}\n`,
     },
   },
   {

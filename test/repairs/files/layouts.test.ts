@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
 import { changesIn, valuesSituation } from './situation.ts'
 import type { ChartName } from './situation.ts'
+import { decisive } from '../../support/campaign.ts'
 
 beforeAll(async () => void (await kubernetesTools()), 300_000)
 
@@ -16,9 +17,11 @@ const toLegacy = image('testops:527u01', 'testops-legacy:527u01')
 const setDurable = ['+ - {name: ALLURE_RABBIT_DURABLE, value: "true"}']
 
 const release = (values: string): string =>
-  `apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: testops}\nspec:\n  chart:\n    spec: {chart: testops, version: 5.27.2}\n${values}`
+  `apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: testops}\nspec:\n  chart:\n    ` +
+  `spec: {chart: testops, version: 5.27.2}\n${values}`
 const application = (helm: string): string =>
-  `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: testops # prod\nspec:\n  source:\n    chart: testops\n    helm:\n${helm}  destination: {namespace: testops}\n`
+  `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: testops # prod\nspec:\n  source:\n  ` +
+  `  chart: testops\n    helm:\n${helm}  destination: {namespace: testops}\n`
 
 interface Edited {
   what: string
@@ -32,10 +35,15 @@ interface Edited {
   changes: readonly string[]
 }
 
-describe.each([
-  { helm: 4, isHelm3: false },
-  { helm: 3, isHelm3: true },
-])('with helm $helm', ({ isHelm3 }) => {
+describe.each(
+  decisive(
+    [
+      { helm: 4, isHelm3: false },
+      { helm: 3, isHelm3: true },
+    ],
+    1,
+  ),
+)('with helm $helm', ({ isHelm3 }) => {
   test.each<Edited>([
     {
       what: "the vendor's own values",
@@ -138,7 +146,8 @@ describe.each([
     {
       what: "an Argo CD Application's values",
       before: application(
-        '      values: |\n        # of prod\n        version: 527u01\n\n        image:\n          imageName: testops # the usual one\n',
+        '      values: |\n        # of prod\n        version: 527u01\n\n        image:\n          imageName: ' +
+          'testops # the usual one\n',
       ),
       words: legacy,
       isTold: true,
@@ -148,7 +157,8 @@ describe.each([
     {
       what: "a setting of an Argo CD Application's values",
       before: application(
-        '      values: |-\n        version: 527u01\n        env:\n          open:\n            ALLURE_REDIS_NAMESPACE: a\n',
+        '      values: |-\n        version: 527u01\n        env:\n          open:\n            ' +
+          'ALLURE_REDIS_NAMESPACE: a\n',
       ),
       words: durable,
       at: ['spec', 'source', 'helm', 'values'],
@@ -239,7 +249,8 @@ test.each<Refused>([
   {
     what: 'a Deployment',
     before:
-      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: testops}\nspec: {template: {spec: {containers: [{name: testops, image: "r/testops:1"}]}}}\n',
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: testops}\nspec: {template: {spec: {containers: ' +
+      '[{name: testops, image: "r/testops:1"}]}}}\n',
     words: legacy,
     said: 'FILE is a manifest (Deployment), not chart values. Nothing was changed',
     next: 'testops-admin use-legacy-image --values values.yaml   # the values file of the chart',
@@ -247,23 +258,28 @@ test.each<Refused>([
   {
     what: 'a manifest that has values somewhere',
     before:
-      'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nspec: {template: {spec: {source: {helm: {valuesObject: {image: {imageName: testops}}}}}}}\n',
+      'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nspec: {template: {spec: {source: {helm: ' +
+      '{valuesObject: {image: {imageName: testops}}}}}}}\n',
     words: legacy,
     said: 'FILE is a manifest (ApplicationSet), not chart values. Nothing was changed',
-    next: "testops-admin use-legacy-image --values FILE --path spec.template.spec.source.helm.valuesObject   # if the chart's values are there",
+    next:
+      'testops-admin use-legacy-image --values FILE --path spec.template.spec.source.helm.valuesObject   # if ' +
+      "the chart's values are at this path",
   },
   {
     what: 'a HelmRelease of an umbrella',
     before: release('  values:\n    testops: {version: 527u01, image: {imageName: testops}}\n'),
     words: legacy,
-    said: "the chart's values are below spec.values.testops, as in an umbrella chart. Values directly below spec.values would have no effect",
+    said:
+      "the values of the service's chart seem to be under spec.values.testops, as in an umbrella chart. Values " +
+      'directly under spec.values would have no effect',
     next: 'testops-admin use-legacy-image --values FILE --path spec.values.testops',
   },
   {
     what: 'a HelmRelease whose outcome is patched',
     before: release('  postRenderers: []\n  values: {image: {imageName: testops}}\n'),
     words: legacy,
-    said: 'FILE line 7: the HelmRelease has spec.postRenderers, which overrides its values. Nothing was changed',
+    said: 'FILE line 7: spec.postRenderers overrides the values of this HelmRelease. Nothing was changed',
   },
   {
     what: 'an Application with parameters',
@@ -271,20 +287,20 @@ test.each<Refused>([
       '      parameters: [{name: image.imageName, value: x}]\n      values: |\n        image: {imageName: testops}\n',
     ),
     words: legacy,
-    said: 'FILE line 9: the Application has spec.source.helm.parameters, which overrides its values. Nothing was changed',
+    said: 'FILE line 9: spec.source.helm.parameters overrides the values of this Application. Nothing was changed',
   },
   {
     what: 'an Application of several sources',
     before: 'apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  sources: [{chart: testops}]\n',
     words: legacy,
-    said: 'FILE line 4: the Application has spec.sources, which overrides its values. Nothing was changed',
+    said: 'FILE line 4: spec.sources overrides the values of this Application. Nothing was changed',
   },
   {
     what: 'an Application without values',
     before: application('      valueFiles: [values.yaml]\n'),
     words: legacy,
-    said: 'the Application in FILE has no values of its own: nothing was changed',
-    next: 'testops-admin use-legacy-image --values FILE   # one of the files that it names',
+    said: 'the Application in FILE contains no values. Nothing was changed',
+    next: 'testops-admin use-legacy-image --values FILE   # a values file that the manifest names',
   },
   {
     what: "an Application's values that are no YAML",
@@ -303,7 +319,7 @@ test.each<Refused>([
     before: 'releases:\n  - name: testops\n    chart: testops/testops\n    values: [values.yaml]\n',
     words: legacy,
     said: 'FILE is a helmfile, not chart values. Nothing was changed',
-    next: 'testops-admin use-legacy-image --values FILE   # one that its release names under `values`',
+    next: 'testops-admin use-legacy-image --values FILE   # a file that the helmfile lists under `values`',
   },
   {
     what: 'a compose file',
@@ -322,7 +338,7 @@ test.each<Refused>([
     what: "a web server's values",
     before: 'image: {registry: docker.io, repository: library/nginx, tag: "1.27"}\n',
     words: [...legacy, '--accept-risk', 'unknown-build'],
-    said: 'FILE has no image.imageName, and nothing shows that the chart reads it',
+    said: 'cannot tell whether the chart reads image.imageName: FILE does not have this key',
     next: 'testops-admin use-legacy-image --values FILE --chart CHART',
   },
   {
@@ -343,7 +359,7 @@ test.each<Refused>([
     what: 'a setting of a web server',
     before: 'image: {repository: library/nginx}\n',
     words: ['set-env', 'A=b'],
-    said: 'FILE has no env.open, and nothing shows that the chart reads it',
+    said: 'cannot tell whether the chart reads env.open: FILE does not have this key',
     next: 'testops-admin set-env --values FILE --chart CHART A=b',
   },
   {
@@ -351,25 +367,34 @@ test.each<Refused>([
     before: 'version: 4.12.0\n',
     words: [...legacy, '--build', '527u01'],
     chart: 'services',
-    said: 'with these values, chart CHART changes other images, or more than the image name: Deployment/gateway, container gateway: docker.io/acme/acme-gateway:4.12.0 to docker.io/acme/acme-gateway:527u01, Deployment/uaa, container uaa: docker.io/acme/acme-uaa:4.12.0 to docker.io/acme/acme-uaa:527u01, Deployment/report, container report: docker.io/acme/acme-report:4.12.0 to docker.io/acme/acme-report:527u01. Nothing was changed',
+    said:
+      'with the new values, chart CHART would make image changes that were not requested: ' +
+      'Deployment/gateway, container gateway: docker.io/acme/acme-gateway:4.12.0 to ' +
+      'docker.io/acme/acme-gateway:527u01, Deployment/uaa, container uaa: docker.io/acme/acme-uaa:4.12.0 to ' +
+      'docker.io/acme/acme-uaa:527u01, Deployment/report, container report: docker.io/acme/acme-report:4.12.0 to ' +
+      'docker.io/acme/acme-report:527u01. Nothing was changed',
   },
   {
     what: 'the same without the chart',
     before: 'version: 4.12.0\ngateway: {image: acme-gateway}\n',
     words: [...legacy, '--build', '527u01'],
-    said: 'FILE has no image.imageName, and nothing shows that the chart reads it',
+    said: 'cannot tell whether the chart reads image.imageName: FILE does not have this key',
   },
   {
     what: 'a setting of several services',
     before: 'gateway: {env: {open: {}}}\nuaa: {env: {open: {}}}\n',
     words: durable,
-    said: "the chart's values are below gateway, uaa, as in an umbrella chart. Values at the top would have no effect",
+    said:
+      "the values of the service's chart seem to be under gateway, uaa, as in an umbrella chart. Values at the " +
+      'top of the file would have no effect',
   },
   {
     what: 'an umbrella two deep',
     before: 'version: 1.0.0\nplatform: {testops: {image: {imageName: testops}}}\n',
     words: legacy,
-    said: "the chart's values are below platform.testops, as in an umbrella chart. Values at the top would have no effect",
+    said:
+      "the values of the service's chart seem to be under platform.testops, as in an umbrella chart. Values at " +
+      'the top of the file would have no effect',
     next: 'testops-admin use-legacy-image --values FILE --path platform.testops',
   },
   {
@@ -383,45 +408,55 @@ test.each<Refused>([
     what: 'a tag in imageName',
     before: 'version: 527u01\nimage: {imageName: "testops:1"}\n',
     words: legacy,
-    said: 'image.imageName in FILE line 2 is testops:1, which is more than an image name. Nothing was changed',
+    said:
+      'image.imageName in FILE line 2 is testops:1, but must be an image name without tag or digest. Nothing was ' +
+      'changed',
   },
   {
     what: 'no imageName, and another name in the repository',
     before: 'version: 527u01\nimage: {imageName: ~, repository: acme/mirror}\n',
     words: legacy,
-    said: 'image.imageName in FILE line 2 is empty, so image.repository holds the whole image name. Nothing was changed',
+    said:
+      'image.imageName in FILE line 2 is empty, so the chart takes the whole image name from image.repository. ' +
+      'Nothing was changed',
   },
   {
     what: 'a digest in the version',
     before: 'version: "527u01@sha256:12"\nimage: {imageName: testops}\n',
     words: legacy,
-    said: 'the version in FILE line 1 is pinned by a digest that belongs to testops only. Nothing was changed',
+    said: 'FILE line 1 pins the image to a digest, and another image has another digest. ' + 'Nothing was changed',
   },
   {
     what: 'a version of the year',
     before: 'version: 25.3.2\nimage: {imageName: testops}\n',
     words: legacy,
-    said: 'version 25.3.2 in FILE cannot be read as a build. Image testops-legacy exists since build 527u01, and with an earlier build the service would not start',
+    said:
+      'version 25.3.2 in FILE does not show the build. Builds before 527u01 have no image testops-legacy, ' +
+      'so with an earlier build the service would not start',
   },
   {
     what: 'a prefix that nothing shows',
     before: 'version: 527u01\n',
     words: durable,
-    said: "the prefix of the vendor's settings is unknown: no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS in FILE. Nothing was changed",
-    next: 'testops-admin set-env --vendor-prefix PREFIX   # or vendor.prefix in the configuration',
+    said:
+      "the prefix of the vendor's settings is unknown: no name in FILE ends in _RABBIT_DURABLE or " +
+      '_JWT_ACCESS_TOKEN_VALIDITY_SECONDS. Nothing was changed',
+    next: 'testops-admin set-env --vendor-prefix PREFIX   # or set vendor.prefix in the configuration',
   },
   {
     what: 'a package that nothing shows',
     before: 'version: 527u01\n',
     words: ['set-env', '--integration-debug', 'on'],
-    said: "the package of the vendor's loggers is unknown: no name begins with LOGGING_LEVEL_ and ends in _INTEGRATION or _REPORT_ISSUE_LISTENER in FILE. Nothing was changed",
-    next: 'testops-admin set-env --vendor-package PACKAGE   # or vendor.package in the configuration',
+    said:
+      "the package of the vendor's loggers is unknown: no name in FILE begins with LOGGING_LEVEL_ and ends in " +
+      '_INTEGRATION or _REPORT_ISSUE_LISTENER. Nothing was changed',
+    next: 'testops-admin set-env --vendor-package PACKAGE   # or set vendor.package in the configuration',
   },
   {
     what: 'prefixes that contradict each other',
     before: 'env: {open: {ALLURE_RABBIT_DURABLE: "x", ACME_REDIS_NAMESPACE: a}}\n',
     words: durable,
-    said: "the prefix of the vendor's settings is unknown: several appear in FILE: ALLURE, ACME. Nothing was changed",
+    said: "the prefix of the vendor's settings is unknown: several appear in FILE (ALLURE, ACME). Nothing was changed",
   },
   {
     what: 'the placeholder, where the prefix is another',
@@ -434,14 +469,18 @@ test.each<Refused>([
     what: 'the placeholder, where nothing shows the prefix',
     before: 'env: {open: {}}\n',
     words: ['set-env', 'VENDOR_ENDPOINT=https://a'],
-    said: "the prefix of the vendor's settings is unknown: no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS in FILE. Nothing was changed",
+    said:
+      "the prefix of the vendor's settings is unknown: no name in FILE ends in _RABBIT_DURABLE or " +
+      '_JWT_ACCESS_TOKEN_VALIDITY_SECONDS. Nothing was changed',
   },
   {
     what: 'a setting that the chart makes of a key that is not known',
     before: 'version: 527u01\n',
     words: ['set-env', 'SPRING_DATA_REDIS_HOST=a'],
     chart: 'vendor',
-    said: 'chart CHART already sets SPRING_DATA_REDIS_HOST itself: in env.open it would be set twice. Nothing was changed',
+    said:
+      'chart CHART already sets SPRING_DATA_REDIS_HOST. An entry in env.open would set it twice. Nothing was ' +
+      'changed',
   },
   {
     what: 'a prefix that is none',

@@ -20,12 +20,26 @@ describe('all sessions', () => {
       .replaceAll(/redis-cli .*? (?=--scan|DBSIZE)/g, 'redis-cli … ')
       .replaceAll(/Redis \d[\d.]*/g, 'Redis N')
       .replaceAll(/\s+/g, ' ')
-    expect({ code, text }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "text": "Plan: flush-sessions on deployment prod sessions STORE, Redis N, key space spring:session Evidence: redis-cli … --scan --pattern 'spring:session:sessions:*' --type hash | wc -l 1,284 redis-cli … DBSIZE # beside the sessions and their index: 1 - anyone who signs in during this repair stays signed in: it removes only the sessions it counted - the service keeps running - 1 key of this database belongs to no session of key space spring:session, and stays - the deployment cannot keep a copy of the journal, so \`resume\` works only on this machine: no message broker is configured for \`prod\`: set \`broker.url\` (the service's settings are unknown: set \`host.environmentFile\`) Steps: 1. remove all sessions in key space spring:session at STORE (users notice this) loses: those sessions and any unsaved work in them. There is no undo: their users must sign in again It: - removes 1,284 sessions - signs out up to 1,284 users (some sessions may have no user, and some users several sessions) - duration unknown: no earlier run on record Nothing changed: this is only the plan. ",
-      }
-    `)
+    expect({ code, text }).toEqual({
+      code: 0,
+      text:
+        'Plan: flush-sessions on deployment prod sessions STORE, Redis N, key prefix spring:session ' +
+        "Evidence: redis-cli … --scan --pattern 'spring:session:sessions:*' --type hash | wc -l 1,284 " +
+        'redis-cli … DBSIZE # counts all keys. Keys that do not belong to the sessions: 1 ' +
+        '- users who sign in during this repair stay signed in: the repair removes only the sessions that it counted ' +
+        '- the service keeps running ' +
+        '- 1 key in this database does not belong to the sessions with key prefix spring:session. The repair keeps ' +
+        "it - `resume` works only on this machine, because the deployment cannot keep a copy of the run's record: " +
+        'no message broker is configured for `prod`: set `broker.url` ' +
+        "(the service's settings are unknown: set `host.environmentFile`) " +
+        'Steps: 1. remove all sessions with key prefix spring:session at STORE (users notice this) ' +
+        'loses: these sessions and any unsaved work in them. ' +
+        'Their users must sign in again. This cannot be undone ' +
+        'This repair: - removes 1,284 sessions ' +
+        '- signs out up to 1,284 users (a session may have no user, and a user may have several sessions) ' +
+        '- duration unknown: no earlier run of these steps on record ' +
+        'Nothing changed: this is only the plan. ',
+    })
     expect(await contents(client)).toEqual(before)
   })
 
@@ -49,10 +63,10 @@ describe('all sessions', () => {
       verification: { 'sessions/clock': 'ok' },
     })
     expect(ended.stderr).toContain(
-      `removed ${count === 1 ? '1 session' : '20,000 sessions'}; all counted sessions are gone`,
+      `removed ${count === 1 ? '1 session' : '20,000 sessions'}; all sessions found before the removal are gone`,
     )
     expect(documentOf(ended).plan.notes).toContain(
-      '6 keys of this database belong to no session of key space spring:session, and stay',
+      '6 keys in this database do not belong to the sessions with key prefix spring:session. The repair keeps them',
     )
     expect(await contents(client)).toEqual(foreign)
   })
@@ -92,7 +106,7 @@ describe('all sessions', () => {
       impact: { sessionsRemoved: 0, usersAtMost: 0 },
       verification: {},
     })
-    expect(documentOf(ended).plan.notes[1]).toBe('1 key of this database is not a session, and stays')
+    expect(documentOf(ended).plan.notes[1]).toBe('1 key in this database is not a session. The repair keeps it')
   })
 
   test("two key spaces: the service's has to be named", async () => {
@@ -100,11 +114,12 @@ describe('all sessions', () => {
     await writeSession(client, { namespace: 'one' })
     await writeMany(client, 2, 'two')
     const { stdout, code } = await someone.repair(['flush-sessions'])
-    expect(errorOf({ code, stdout: stdout.replaceAll(/at \S+:\d+\/\d+/g, 'at STORE') })).toEqual({
+    expect(errorOf({ code, stdout: stdout.replaceAll(/[\w.]+:\d+\/\d+/g, 'STORE') })).toEqual({
       exit: 64,
       code: 'CONFIGURATION',
       message:
-        "several key spaces at STORE hold sessions: two (2 sessions), one (1 session). Name the service's key space",
+        "STORE has sessions under several key prefixes: two (2 sessions), one (1 session). Set the service's " +
+        'key prefix in the configuration',
       suggestions: [
         'in the configuration: sessions: {namespace: two}',
         'in the configuration: sessions: {namespace: one}',
@@ -191,7 +206,8 @@ describe('--stale', () => {
       exit: 4,
       code: 'REFUSED',
       message:
-        'cannot tell which sessions are stale while clocks disagree: the clock of the service at PLACE is 10 min ahead of this machine, the session store at PLACE',
+        'cannot tell which sessions are stale while clocks disagree: the clock of the service at PLACE is 10 ' +
+        'min ahead of this machine, the session store at PLACE',
       suggestions: [
         'testops-admin doctor -d prod --only service/clocks',
         'sudo timedatectl set-ntp true',
@@ -234,9 +250,9 @@ describe('--user', () => {
     expect(errorOf(await someone.repair(['flush-sessions', '--user', 'alice']))).toEqual({
       exit: 69,
       code: 'UNAVAILABLE',
-      message: 'cannot find the sessions of alice: the service keeps no index of users in key space spring:session',
+      message: 'cannot find the sessions of alice: the sessions with key prefix spring:session have no index by user',
       suggestions: [
-        'testops-admin flush-sessions -d prod   # all sessions',
+        'testops-admin flush-sessions -d prod   # removes all sessions',
         'testops-admin flush-sessions --stale -d prod',
       ],
     })
@@ -264,7 +280,7 @@ describe('--all', () => {
     await client.set('cache', 'x')
     const ended = await someone.repair(['flush-sessions', '--all'])
     expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done' })
-    expect(ended.stderr).toContain('removed the sessions one by one: 1 key of this database is not a session')
+    expect(ended.stderr).toContain('removed the sessions one by one, because 1 key in this database is not a session')
     expect(await client.keys('*')).toEqual(['cache'])
   })
 })

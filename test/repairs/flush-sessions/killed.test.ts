@@ -4,12 +4,13 @@ import { freshDatabase } from '../../servers/index.ts'
 import { failpointsOf } from '../support/failpoints.ts'
 import { textIn } from '../support/text-in.ts'
 import { contents, documentOf, endOf, errorOf, ownStore } from './support.ts'
+import { decisive } from '../../support/campaign.ts'
 
 // without a broker, the deployment keeps no copy of the journal
 const failpoints = failpointsOf(['remove-sessions']).filter((name) => name !== 'begin:copied')
 
 describe('killed, and gone on with', () => {
-  test.each(failpoints)('%s', async (failpoint) => {
+  test.each(decisive(failpoints, 6))('%s', async (failpoint) => {
     const { client, someone } = await ownStore()
     await writeMany(client, 4500)
     await client.set('cache', 'x')
@@ -55,7 +56,7 @@ test('there is nothing to take back, and the run is over', async () => {
   expect(errorOf(undone)).toEqual({
     exit: 4,
     code: 'REFUSED',
-    message: `run ${run} cannot be undone: there is no undo for what it did`,
+    message: `run ${run} cannot be undone: its changes are permanent`,
     suggestions: ['testops-admin history -d prod'],
   })
 })
@@ -79,7 +80,7 @@ test('interrupted between two batches, it ends half done and says how to go on',
       message: 'interrupted by SIGINT',
       suggestions: [
         `testops-admin resume ${run} -d prod`,
-        `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`,
+        `testops-admin undo ${run} -d prod   # closes the run without undoing its changes`,
       ],
     },
   })
@@ -102,12 +103,15 @@ test.each([
   begun.child.kill('SIGTERM')
   begun.goOn()
   const ended = await begun.ended
-  const said = /interrupted by SIG(INT|TERM) again: stopped at once, and left everything as it\s+is/
+  const said = /interrupted by SIG(INT|TERM) again: testops-admin stopped at\s+once,\s+without\s+finishing\s+its\s+work/
   expect([ended.code, ended[where]]).toEqual([6, expect.stringMatching(said)])
   if (words.length > 0)
     expect(errorOf(ended)).toMatchObject({
       code: 'INTERRUPTED',
-      suggestions: ['testops-admin history -d prod', 'testops-admin resume -d prod   # if it lists an unfinished run'],
+      suggestions: [
+        'testops-admin history -d prod',
+        'testops-admin resume -d prod   # if `testops-admin history` lists an unfinished run',
+      ],
     })
   expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
   expect(await client.dbsize()).toBe(0)

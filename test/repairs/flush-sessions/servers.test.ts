@@ -168,9 +168,12 @@ describe('a user who may', () => {
     expect(errorOf(ended)).toEqual({
       exit: code,
       code: 'FORBIDDEN',
-      message: `Redis at 127.0.0.1:${port}/0 does not let this user remove sessions: it needs ${needs} on keys spring:session:*`,
+      message:
+        `Redis at 127.0.0.1:${port}/0 does not let this user remove sessions: the user needs permission for ` +
+        `${needs} on keys spring:session:*`,
       suggestions: [
-        `redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink +exists +smembers +srem +zrange +zrem   # as an administrator; USER: the user in the configuration`,
+        `redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink ` +
+          '+exists +smembers +srem +zrange +zrem   # as an administrator. Replace USER with the configured user',
       ],
     })
     expect(await client.dbsize()).toBe(keys)
@@ -190,7 +193,7 @@ test.each([
   const ended = await (await atStore(at({ port }))).repair([...flush, '--all'])
   expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done' })
   expect(ended.stderr).toContain(
-    'removed the sessions one by one: the store does not let this user empty it in one command',
+    'removed the sessions one by one, because Redis does not let this user empty the database in one command',
   )
   expect(await client.dbsize()).toBe(0)
 })
@@ -211,10 +214,12 @@ describe('refuses, and changes nothing:', () => {
     expect(errorOf(await (await atStore(at(replica))).repair(flush))).toEqual({
       exit: 4,
       code: 'REFUSED',
-      message: `Redis at 127.0.0.1:${replica.port}/0 is a replica (role slave) and takes no writes. Name its master`,
+      message:
+        `Redis at 127.0.0.1:${replica.port}/0 has role slave and accepts no writes. ` +
+        'Set the address of its master in the configuration',
       suggestions: [
-        `redis-cli -h 127.0.0.1 -p ${replica.port} INFO replication   # master_host`,
-        'name the master in the configuration: sessions.url, or sessions.sentinel',
+        `redis-cli -h 127.0.0.1 -p ${replica.port} INFO replication   # shows the master as master_host`,
+        'in the configuration, set `sessions.url` to the address of the master, or set `sessions.sentinel`',
       ],
     })
   })
@@ -330,7 +335,7 @@ describe('Sentinel', () => {
     expect(errorOf(ended)).toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /has different masters than at the start: removed sessions may still be there$/,
+        /no longer has the same masters as at the start, so sessions that this run removed may still exist$/,
       ) as string,
     })
     expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
@@ -353,7 +358,7 @@ describe('Sentinel', () => {
       exit: 6,
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /is now a replica and accepts no writes: the sentinels have another master, or will soon$/,
+        /is now a replica and accepts no writes: the sentinels have chosen another master, or will soon$/,
       ) as string,
     })
     await master.client.call('REPLICAOF', 'NO', 'ONE')
@@ -380,7 +385,10 @@ describe('Cluster', () => {
     })
     const ended = await someone.repair([...flush, '--all'])
     expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 30, usersSignedOut: 1 } })
-    expect(ended.stderr).toContain('removed the sessions one by one: a cluster has no separate database for sessions')
+    expect(ended.stderr).toContain(
+      'removed the sessions one by one, because a Redis cluster has only one database, which other programs may use ' +
+        'too',
+    )
     const left = await Promise.all(masters.map(async ({ client }) => client.keys('*')))
     expect(
       left

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { freshRedisDatabase } from '../../servers/index.ts'
 import type { FreshRedisDatabase } from '../../servers/index.ts'
 import { deploy } from '../support/deploy.ts'

@@ -2,7 +2,7 @@ import amqp from 'amqplib'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { DoctorReport } from '../../../src/core/report.ts'
+import type { DoctorReport } from '../../../src/core/check.ts'
 import type { RunEvent, RunRecord } from '../../../src/core/run.ts'
 import type { HistoryDocument } from '../../../src/output/history.ts'
 import { eventOf, planOf, recordOf } from '../../engine/repairing.ts'
@@ -72,7 +72,8 @@ describe('a journal that was planted in the broker', () => {
     expect([looked.code, checks[0]!.severity, checks[0]!.findings?.[0]?.message]).toEqual([
       2,
       'warning',
-      `the broker holds a record \`${record.run}\` that fits no repair of this deployment: it sets JAVA_TOOL_OPTIONS, which a record from another machine may not set`,
+      `the saved record of run \`${record.run}\` in the broker does not belong to any repair of this deployment: ` +
+        'the run sets JAVA_TOOL_OPTIONS, which only a run that was started on this machine may set',
     ])
     expect(checks[0]!.remedy?.commands).toEqual([expect.stringMatching(`^testops-admin discard ${record.run} -d prod`)])
     const settings = await readFile(at.service.settingsFile, 'utf8')
@@ -83,7 +84,7 @@ describe('a journal that was planted in the broker', () => {
       const { code, stdout } = await here.repair(words)
       expect([code, stdout]).toEqual([
         4,
-        expect.stringContaining('does not fit this deployment: it sets JAVA_TOOL_OPTIONS'),
+        expect.stringContaining('does not match this deployment: the run sets JAVA_TOOL_OPTIONS'),
       ])
     }
     expect([
@@ -195,7 +196,7 @@ describe('a forged end of the deployment’s copy', () => {
       const ended = await here.repair(['resume', run!.run])
       expect([ended.code, ended.stdout]).toEqual([
         4,
-        expect.stringMatching(/step 2 .*: the record says done, but the deployment shows that it is not done/),
+        expect.stringMatching(/step 2 .* is done, but the deployment shows that it is not done/),
       ])
       expect(await at.row()).toEqual(held)
       expect((await here.repair(['undo', run!.run])).code).toBe(0)

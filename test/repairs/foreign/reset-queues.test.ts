@@ -4,8 +4,9 @@ import type { RunRecord } from '../../../src/core/run.ts'
 import { actionKinds } from '../reset-queues/kinds.ts'
 import { madeDurable, withOwn, withoutRepetitions } from '../reset-queues/own-broker.ts'
 import type { QueueDeployment } from '../reset-queues/own-broker.ts'
-import { failpointsOf, isCampaign, undoFailpointsOf } from '../support/failpoints.ts'
+import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { foreign } from '../support/operator.ts'
+import { decisive } from '../../support/campaign.ts'
 
 const reset = ['reset-queues', '--drain', '0']
 const discard = [...reset, '--discard-messages']
@@ -17,7 +18,7 @@ async function unfinished({ operator }: QueueDeployment): Promise<string> {
 
 describe.concurrent('a run that was killed fits on another machine', () => {
   const undone = undoFailpointsOf(actionKinds, ['start-service'])
-  test.each(undone.filter((_, index) => isCampaign || index % 3 === 0))('while it was undone, at %s', async (point) => {
+  test.each(decisive(undone, 5))('while it was undone, at %s', async (point) => {
     await withOwn('3', async (own) => {
       await own.fill('upload', ['1', '2'])
       const before = await own.state()
@@ -33,26 +34,23 @@ describe.concurrent('a run that was killed fits on another machine', () => {
 
   const kinds = ['delete-queues', 'switch-exchanges', 'redeclare-queues', 'start-service']
   const discarding = failpointsOf(kinds).filter((point) => kinds.some((kind) => point.startsWith(`${kind}:`)))
-  test.each(discarding.filter((_, index) => isCampaign || index % 3 === 0))(
-    'where it deletes messages, at %s',
-    async (point) => {
-      await withOwn('3', async (own) => {
-        const empty = await own.state()
-        await own.fill('upload', ['1', '2'])
-        await own.operator.killedAt(point, discard)
-        const resumed = await (await own.operator.elsewhere()).repair([
-          'resume',
-          '--adopt',
-          await unfinished(own),
-          ...foreign,
-        ])
-        expect({ code: resumed.code, state: await own.state() }, resumed.stdout).toEqual({
-          code: 0,
-          state: madeDurable(empty),
-        })
+  test.each(decisive(discarding, 4))('where it deletes messages, at %s', async (point) => {
+    await withOwn('3', async (own) => {
+      const empty = await own.state()
+      await own.fill('upload', ['1', '2'])
+      await own.operator.killedAt(point, discard)
+      const resumed = await (await own.operator.elsewhere()).repair([
+        'resume',
+        '--adopt',
+        await unfinished(own),
+        ...foreign,
+      ])
+      expect({ code: resumed.code, state: await own.state() }, resumed.stdout).toEqual({
+        code: 0,
+        state: madeDurable(empty),
       })
-    },
-  )
+    })
+  })
 
   test('where it deletes messages, and it is undone', async () => {
     await withOwn('3', async (own) => {
@@ -117,16 +115,22 @@ describe.concurrent('a record that was changed in the broker is refused, and not
       reset,
       'stop-service:before',
       renamed('export', 'phantom'),
-      'queue phantom is missing, but the record has not deleted it yet',
+      'queue phantom is missing, but according to the saved record it should exist',
     ],
     [
       'another exchange',
       reset,
       'stop-service:before',
       renamed('work', 'phantom'),
-      'exchange phantom is missing, but the record has not deleted it',
+      'exchange phantom is missing, but according to the saved record it should exist',
     ],
-    ['another binding', reset, 'stop-service:before', bound, 'queue export is not bound to work as the record says'],
+    [
+      'another binding',
+      reset,
+      'stop-service:before',
+      bound,
+      'the binding of queue export to work is missing, or differs from the saved record',
+    ],
     [
       'more messages to delete',
       discard,
@@ -135,7 +139,7 @@ describe.concurrent('a record that was changed in the broker is refused, and not
         record
           .replaceAll('"messages":2', '"messages":2000')
           .replace('"messagesDiscarded":2', '"messagesDiscarded":2000'),
-      'it deletes up to 2,000 messages, but its queues hold 2',
+      'the run deletes up to 2,000 messages, but its queues contain 2',
     ],
   ])('%s', async (_, words, point, change, said) => {
     await withOwn('3', async (own) => {

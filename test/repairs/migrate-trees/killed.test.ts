@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { failpointsOf } from '../support/failpoints.ts'
 import { documentOf, endOf, firstTree, freshTrees, treeWords } from './support.ts'
 import { foreign } from '../support/operator.ts'
+import { decisive } from '../../support/campaign.ts'
 
 const count = 30
 const words = ['migrate-trees', ...treeWords(count)]
@@ -16,7 +17,7 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
   // without a broker, the deployment keeps no copy of the journal
   const failpoints = failpointsOf(['migrate-trees']).filter((name) => name !== 'begin:copied')
   const inTheMiddle = ['migrate-trees:asking#15', 'migrate-trees:answered#15', 'migrate-trees:noted#2']
-  test.each([...failpoints, ...inTheMiddle])('%s', async (failpoint) => {
+  test.each([...decisive(failpoints, 5), ...inTheMiddle])('%s', async (failpoint) => {
     const { someone, taken, plan } = await freshTrees({ more: count })
     // slow enough for several notes
     await plan([{ method: 'POST', path: '/api/project/*/migration', delayMs: 60 }])
@@ -29,15 +30,17 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
     expect(times).toBeLessThanOrEqual(2)
   })
 
-  test.each(failpointsOf(['await-migration']).filter((name) => name.startsWith('await-migration:')))(
-    '%s',
-    async (failpoint) => {
-      const { someone, taken } = await freshTrees({ more: count })
-      await someone.killedAt(failpoint, [...words, '--wait'])
-      expect(endOf(await someone.run(['resume', '--json']))).toEqual(done)
-      expect(most(await taken())).toEqual([count, 1])
-    },
-  )
+  test.each(
+    decisive(
+      failpointsOf(['await-migration']).filter((name) => name.startsWith('await-migration:')),
+      2,
+    ),
+  )('%s', async (failpoint) => {
+    const { someone, taken } = await freshTrees({ more: count })
+    await someone.killedAt(failpoint, [...words, '--wait'])
+    expect(endOf(await someone.run(['resume', '--json']))).toEqual(done)
+    expect(most(await taken())).toEqual([count, 1])
+  })
 
   test('what was answered and noted is not asked for again', async () => {
     const { someone, taken, plan } = await freshTrees({ more: count })
@@ -63,7 +66,8 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
     expect(await taken()).toEqual({ [`1/${firstTree}`]: 1 })
     const resumed = await someone.run(['resume', '--json'])
     const message =
-      'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
+      'testops-admin was interrupted before it recorded an answer to this call, which it may have made twice. The ' +
+      'service may have accepted it'
     expect(endOf(resumed)).toMatchObject({
       code: 1,
       accepted: count - 1,
@@ -99,7 +103,7 @@ test('interrupted, it ends half done and says how far it is and how to go on', a
     message: `interrupted by SIGINT after ${accepted} of ${count} calls`,
     suggestions: [
       `testops-admin resume ${run} -d prod`,
-      `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`,
+      `testops-admin undo ${run} -d prod   # closes the run without undoing its changes`,
     ],
   })
   expect(endOf(await someone.run(['resume', '--json']))).toEqual(done)
@@ -114,7 +118,7 @@ test('a half done run can be closed without going on with it', async () => {
   const closed = await someone.repair(['undo', runs[0]!.run])
   expect([closed.code, closed.stderr]).toEqual([
     0,
-    expect.stringContaining('The changes of this run cannot be undone: this only closes the run.') as string,
+    expect.stringContaining('The changes of this run cannot be undone. This command only closes the run.') as string,
   ])
   expect(documentOf(closed)).toMatchObject({ requested: count, failed: [] })
   expect(endOf(await someone.repair(words))).toEqual(done)

@@ -72,7 +72,8 @@ test('a job that fails is told by --wait', async () => {
 test('a job that is cancelled is no success of --wait', async () => {
   const { someone, query } = await freshTrees()
   await query(
-    `CREATE FUNCTION cancel() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.tree_id = 2 THEN NEW.status := 'CANCELLED'; END IF; RETURN NEW; END $$`,
+    'CREATE FUNCTION cancel() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.tree_id = 2 THEN NEW.status ' +
+      ":= 'CANCELLED'; END IF; RETURN NEW; END $$",
   )
   await query('CREATE TRIGGER cancelled BEFORE INSERT ON async_job FOR EACH ROW EXECUTE FUNCTION cancel()')
   const ended = await someone.repair(['migrate-trees', '--project', '1', '--wait'])
@@ -84,27 +85,32 @@ test('a job that is cancelled is no success of --wait', async () => {
   })
 })
 
-test('a job that does not end is waited for as long as the patience lasts: resume waits again, undo closes the run', async () => {
-  const { someone, query, taken } = await freshTrees()
-  await query(
-    `CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.status := 'IN_PROGRESS'; RETURN NEW; END $$`,
-  )
-  await query('CREATE TRIGGER hanging BEFORE UPDATE ON async_job FOR EACH ROW EXECUTE FUNCTION hang()')
-  const ended = await someone.repair(['migrate-trees', '--tree', '1/1', '--wait', '--patience', '1'])
-  const error =
-    'INTERRUPTED 1 migration job is not finished after 1 s: the service accepted the calls and continues the work'
-  expect(endOf(ended)).toMatchObject({ code: 6, outcome: 'interrupted', accepted: 1, skipped: 0, error })
-  const { run, error: told } = documentOf(ended)
-  expect(told?.suggestions.slice(-2)).toEqual([
-    `testops-admin resume ${run} -d prod`,
-    `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`,
-  ])
-  expect(endOf(await someone.run(['resume', '--json', '--patience', '1']))).toMatchObject({ code: 6, error })
-  const closed = await someone.run(['undo', run!, '--confirm', 'prod'])
-  expect([closed.code, closed.stdout]).toEqual([0, `Closed: what it did stays. Run ${run}.\n  1 of 1 call accepted\n`])
-  expect(endOf(await someone.repair(['migrate-trees', '--tree', '1/2']))).toMatchObject({ code: 0, accepted: 1 })
-  expect(await taken()).toEqual({ '1/1': 1, '1/2': 1 })
-})
+test(
+  'a job that does not end is waited for as long as the patience lasts: ' + 'resume waits again, undo closes the run',
+  async () => {
+    const { someone, query, taken } = await freshTrees()
+    await query(
+      "CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.status := 'IN_PROGRESS'; RETURN " +
+        'NEW; END $$',
+    )
+    await query('CREATE TRIGGER hanging BEFORE UPDATE ON async_job FOR EACH ROW EXECUTE FUNCTION hang()')
+    const ended = await someone.repair(['migrate-trees', '--tree', '1/1', '--wait', '--patience', '1'])
+    const error =
+      'INTERRUPTED 1 migration job is not finished after 1 s. The service accepted the calls, and continues ' +
+      'unfinished jobs in the background'
+    expect(endOf(ended)).toMatchObject({ code: 6, outcome: 'interrupted', accepted: 1, skipped: 0, error })
+    const { run, error: told } = documentOf(ended)
+    expect(told?.suggestions.slice(-2)).toEqual([
+      `testops-admin resume ${run} -d prod`,
+      `testops-admin undo ${run} -d prod   # closes the run without undoing its changes`,
+    ])
+    expect(endOf(await someone.run(['resume', '--json', '--patience', '1']))).toMatchObject({ code: 6, error })
+    const closed = await someone.run(['undo', run!, '--confirm', 'prod'])
+    expect([closed.code, closed.stdout]).toEqual([0, `Closed: its changes stay. Run ${run}.\n  1 of 1 call accepted\n`])
+    expect(endOf(await someone.repair(['migrate-trees', '--tree', '1/2']))).toMatchObject({ code: 0, accepted: 1 })
+    expect(await taken()).toEqual({ '1/1': 1, '1/2': 1 })
+  },
+)
 
 describe('who may not see the migration jobs:', () => {
   const hidden = { method: 'GET', path: '/api/migration/job', status: 403 }
@@ -125,7 +131,9 @@ describe('who may not see the migration jobs:', () => {
     const { someone, plan, taken } = await freshTrees()
     await plan([hidden])
     const { code, stdout } = await someone.repair(['migrate-trees', '--project', '1', '--wait'])
-    const message = expect.stringMatching(/^--wait must see the service's migration jobs: GET /) as string
+    const message = expect.stringMatching(
+      /^cannot list the service's migration jobs, which --wait needs: GET /,
+    ) as string
     expect([code, JSON.parse(stdout), await taken()]).toMatchObject([69, { error: { code: 'FORBIDDEN', message } }, {}])
   })
 })
@@ -141,18 +149,23 @@ describe('what is refused keeps none of the others:', () => {
       accepted: 2,
       skipped: 0,
       failed: [
-        { project: 99, status: 404, message: expect.stringMatching(/^there is no project 99: HTTP 404, /) as string },
+        {
+          project: 99,
+          status: 404,
+          message: expect.stringMatching(/^project 99 does not exist: HTTP 404, /) as string,
+        },
         {
           project: 2,
           tree: 77,
           status: 404,
-          message: expect.stringMatching(/^there is no project 2, or no tree 77 in it: HTTP 404, /) as string,
+          message: expect.stringMatching(/^project 2 or its tree 77 does not exist: HTTP 404, /) as string,
         },
       ],
       error: 'FAILED 2 of 4 calls failed',
     })
     expect(documentOf(ended).error?.suggestions).toEqual([
-      'testops-admin migrate-trees -d prod --project 99 --tree 2/77   # once the cause is gone',
+      'testops-admin migrate-trees -d prod --project 99 --tree 2/77   ' +
+        '# run this once the cause of the failures is gone',
     ])
     expect(await taken()).toEqual({ '2/3': 1, '3/4': 1 })
     const { run } = documentOf(ended)
@@ -161,41 +174,46 @@ describe('what is refused keeps none of the others:', () => {
       stdout: expect.stringContaining('"nothing-to-do"') as string,
     })
     expect((await someone.repair(['undo', run!])).json()).toMatchObject({
-      error: { code: 'REFUSED', message: `run ${run} cannot be undone: there is no undo for what it did` },
+      error: { code: 'REFUSED', message: `run ${run} cannot be undone: its changes are permanent` },
     })
   })
 
-  test('more than a line can hold: they are in a file beside the journal, by which they are asked for again', async () => {
-    const { someone, query } = await freshTrees({ more: 30 })
-    await query('DELETE FROM tree WHERE id >= 1009')
-    const ended = await someone.repair(['migrate-trees', ...treeWords(30)])
-    const { failed, error } = documentOf(ended)
-    expect([failed?.length, error?.message]).toEqual([22, '22 of 30 calls failed'])
-    const [, file = ''] =
-      /^testops-admin migrate-trees -d prod --from-file (\S+)   # all of them, each with its reason; once the cause is gone$/.exec(
-        error?.suggestions[0] ?? '',
-      ) ?? []
-    expect((await stat(file)).mode & 0o777).toBe(0o600)
-    await query(
-      `INSERT INTO tree (id, project_id, name, migrated) SELECT n, 1, 'Tree ' || n, TRUE FROM generate_series(1009, 1030) n`,
-    )
-    expect(endOf(await someone.repair(['migrate-trees', '--from-file', file]))).toEqual({
-      code: 0,
-      outcome: 'done',
-      requested: 22,
-      accepted: 22,
-      ...clean,
-    })
-    expect((await someone.run(['history', '--json'])).json<{ runs: unknown[]; unreadable: unknown[] }>()).toMatchObject(
-      { runs: { length: 2 }, unreadable: [] },
-    )
-  })
+  test(
+    'more than a line can hold: ' + 'they are in a file beside the journal, by which they are asked for again',
+    async () => {
+      const { someone, query } = await freshTrees({ more: 30 })
+      await query('DELETE FROM tree WHERE id >= 1009')
+      const ended = await someone.repair(['migrate-trees', ...treeWords(30)])
+      const { failed, error } = documentOf(ended)
+      expect([failed?.length, error?.message]).toEqual([22, '22 of 30 calls failed'])
+      const [, file = ''] =
+        new RegExp(
+          String.raw`^testops-admin migrate-trees -d prod --from-file (\S+)   # repeats all failed calls ` +
+            String.raw`\(the file gives the reasons\); run this once the cause of the failures is gone$`,
+        ).exec(error?.suggestions[0] ?? '') ?? []
+      expect((await stat(file)).mode & 0o777).toBe(0o600)
+      await query(
+        "INSERT INTO tree (id, project_id, name, migrated) SELECT n, 1, 'Tree ' || n, TRUE FROM " +
+          'generate_series(1009, 1030) n',
+      )
+      expect(endOf(await someone.repair(['migrate-trees', '--from-file', file]))).toEqual({
+        code: 0,
+        outcome: 'done',
+        requested: 22,
+        accepted: 22,
+        ...clean,
+      })
+      expect(
+        (await someone.run(['history', '--json'])).json<{ runs: unknown[]; unreadable: unknown[] }>(),
+      ).toMatchObject({ runs: { length: 2 }, unreadable: [] })
+    },
+  )
 
   test('who lacks the role in one project', async () => {
     const { someone, taken } = await freshTrees({ user: owner })
     const ended = await someone.repair(['migrate-trees', '--project', '2', '1'])
     const message = expect.stringMatching(
-      /^HTTP 403, .*; this needs the project role `Владелец проекта` or the global role `Администратор`$/,
+      /^HTTP 403, .*; the call needs the project role `Владелец проекта` or the global role `Администратор`$/,
     ) as string
     expect(endOf(ended)).toMatchObject({ code: 1, accepted: 1, failed: [{ project: 2, status: 403, message }] })
     expect(Object.keys(await taken())).toEqual(['1/1', '1/2'])
@@ -224,7 +242,9 @@ describe('a service that does not take them:', () => {
       status: 500,
       message: expect.stringMatching(/^HTTP 500/) as string,
     }))
-    const error = expect.stringMatching(/^INTERRUPTED stopped after 5 failures in a row, the last: HTTP 500/) as string
+    const error = expect.stringMatching(
+      /^INTERRUPTED stopped after 5 failures in a row; last failure: HTTP 500/,
+    ) as string
     expect(endOf(ended)).toEqual({
       code: 6,
       outcome: 'interrupted',

@@ -65,7 +65,7 @@ test('what is named is shown by name, with the version, and asked for in that or
         concurrency: 4,
       },
       interrupts: true,
-      loses: expect.stringMatching(/^there is no undo: the service clears and reloads trees/) as string,
+      loses: expect.stringMatching(/^the trees as they are now\. The service clears and reloads them/) as string,
     },
   ])
 })
@@ -75,13 +75,13 @@ describe('each is asked for once:', () => {
     const items = Array.from({ length: 20_000 }, (_, index) => ({ project: 1, tree: (index % 10_000) + 1 }))
     const { impact, notes } = await planned({ items })
     expect(impact).toEqual({ projects: 1, trees: 10_000, calls: 10_000 })
-    expect(notes[0]).toBe('10,000 duplicates ignored: each project or tree is requested once')
+    expect(notes[0]).toBe('10,000 duplicates ignored: each project or tree is requested only once')
   })
 
   test('a tree of a project that is asked for whole', async () => {
     const { steps, notes } = await planned({ items: [{ project: 1, tree: 12 }, project(1), { project: 2, tree: 21 }] })
     expect(steps[0]?.action).toMatchObject({ items: [project(1), { project: 2, tree: 21 }] })
-    expect(notes).toEqual(['1 tree left out: all trees of its project are requested'])
+    expect(notes).toEqual(['1 tree left out: the request already covers all trees of its project'])
   })
 })
 
@@ -128,7 +128,7 @@ describe('all of them:', () => {
     {
       options: { allProjects: true },
       api: { projects: null },
-      says: /does not list its projects: name them$/,
+      says: /does not list its projects. Name the projects yourself$/,
       next: 'testops-admin migrate-trees -d {deployment} --project ID',
     },
     {
@@ -141,7 +141,9 @@ describe('all of them:', () => {
       options: { allTrees: true },
       api: { projects: [shop], trees: null },
       says: /does not list its trees/,
-      next: 'testops-admin migrate-trees -d {deployment} --project 1   # all of its trees in one call',
+      next:
+        'testops-admin migrate-trees -d {deployment} --project 1   ' +
+        '# requests all trees of this project in one call',
     },
   ])('a service that does not list them: $options $api', async ({ options, api, says, next }) => {
     const error: unknown = await planned(options, api as Answers<ApiSource>).catch((thrown: unknown) => thrown)
@@ -151,9 +153,12 @@ describe('all of them:', () => {
 })
 
 test.each<[Partial<MigrateOptions>, RegExp]>([
-  [{}, /^no trees are named: name projects or trees, or request all$/],
+  [{}, /^no projects or trees were given. Name at least one, or request all of them$/],
   [{ allProjects: true, items: [project(1)] }, /cannot be combined with named projects or trees$/],
-  [{ allTrees: true, items: [{ project: 1, tree: 11 }] }, /^--all-trees needs projects, but only trees are named$/],
+  [
+    { allTrees: true, items: [{ project: 1, tree: 11 }] },
+    /^--all-trees can be combined with projects, but only trees were given$/,
+  ],
 ])('what cannot be meant is told: %j', async (options, message) => {
   await expect(planned(options)).rejects.toMatchObject({
     code: 'USAGE',
@@ -174,7 +179,7 @@ describe('what cannot be named is told by its number:', () => {
     )
     expect({ evidence, notes, impact }).toEqual({
       evidence: ['project 1: all trees', 'project 2: tree 21'],
-      notes: ['the service does not list its projects for this user: they are shown by number'],
+      notes: ['the service does not list its projects for this user. The plan shows project numbers instead of names'],
       impact: { projects: 2, calls: 2 },
     })
   })
@@ -183,7 +188,8 @@ describe('what cannot be named is told by its number:', () => {
     const { evidence, notes } = await planned({ items: [project(99), { project: 1, tree: 77 }] })
     expect(evidence).toEqual(['project 99: all trees', 'project 1 Web shop: tree 77'])
     expect(notes).toEqual([
-      "the service does not list project 99, tree 1/77 for this API token's user, so it may refuse them",
+      "the service does not list project 99, tree 1/77 for this API token's user, so the service may reject " +
+        'the calls for these items',
     ])
   })
 
@@ -206,15 +212,15 @@ test.each([
   { build: '5.24', notes: [] },
   {
     build: '525u01',
-    notes: ['WARNING: build 525u01 does not move its trees to the new structure: versions 5.11 to 5.24 do'],
+    notes: ['WARNING: build 525u01 does not move trees to the new structure. Only versions 5.11 to 5.24 do so'],
   },
   {
     build: '510u09',
-    notes: ['WARNING: build 510u09 does not move its trees to the new structure: versions 5.11 to 5.24 do'],
+    notes: ['WARNING: build 510u09 does not move trees to the new structure. Only versions 5.11 to 5.24 do so'],
   },
   {
     build: null,
-    notes: ['WARNING: the build is unknown. Versions 5.11 to 5.24 move their trees to the new structure'],
+    notes: ['WARNING: the build of the service is unknown. This repair is for versions 5.11 to 5.24'],
   },
 ])('the version $build', async ({ build, notes }) => {
   const plan = await planned({ items: [project(1)] }, listing, build)
@@ -238,28 +244,34 @@ describe('--wait', () => {
     const { steps, notes } = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: null })
     expect([steps.length, notes]).toEqual([
       1,
-      ['the service does not list its migration jobs, so --wait has nothing to wait for'],
+      ['the service does not list its migration jobs, so `--wait` has nothing to wait for'],
     ])
   })
 
-  test('is refused before anything is asked for where this user may not see the jobs; without it they are not asked for', async () => {
-    const forbidden = new AdminError(
-      'FORBIDDEN',
-      "GET /api/migration/job is not allowed for this API token's user (HTTP 403)",
-      ['curl'],
-    )
-    const error: unknown = await planned(
-      { items: [project(1)], wait: true },
-      { ...listing, migrationJobs: forbidden },
-    ).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({
-      code: 'FORBIDDEN',
-      message: `--wait must see the service's migration jobs: ${forbidden.message}. No migration was requested yet`,
-      suggestions: [
-        'the same command without --wait   # requests the migration, and leaves the jobs to the service',
-        'curl',
-      ],
-    })
-    expect((await planned({ items: [project(1)] }, { ...listing, migrationJobs: forbidden })).steps).toHaveLength(1)
-  })
+  test(
+    'is refused before anything is asked for where this user may not see the jobs; ' +
+      'without it they are not asked for',
+    async () => {
+      const forbidden = new AdminError(
+        'FORBIDDEN',
+        "GET /api/migration/job is not allowed for this API token's user (HTTP 403)",
+        ['curl'],
+      )
+      const error: unknown = await planned(
+        { items: [project(1)], wait: true },
+        { ...listing, migrationJobs: forbidden },
+      ).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({
+        code: 'FORBIDDEN',
+        message:
+          `cannot list the service's migration jobs, which --wait needs: ${forbidden.message}. No migration was ` +
+          'requested',
+        suggestions: [
+          'the same command without --wait   # requests the migration, and does not wait for the jobs',
+          'curl',
+        ],
+      })
+      expect((await planned({ items: [project(1)] }, { ...listing, migrationJobs: forbidden })).steps).toHaveLength(1)
+    },
+  )
 })

@@ -1,4 +1,4 @@
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { planAnswers } from '../../../src/lab/control.ts'
 import { admin } from '../../lab/practice-service/support/client.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
@@ -48,7 +48,8 @@ export async function freshTrees({
   // one that the service had to move would be moved when it starts again, too
   await sql(
     on,
-    `INSERT INTO tree (id, project_id, name, migrated) SELECT ${firstTree} + n, 1, 'Tree ' || n, TRUE FROM generate_series(0, ${more - 1}) n`,
+    `INSERT INTO tree (id, project_id, name, migrated) SELECT ${firstTree} + n, 1, 'Tree ' || n, TRUE FROM ` +
+      `generate_series(0, ${more - 1}) n`,
   )
   await sql(on, 'DELETE FROM async_job')
   const { endpoint, vhost } = on.vhost

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { servers } from '../../servers/index.ts'
 import { foreign } from '../support/operator.ts'
 import { queueDeployment } from './own-broker.ts'
@@ -19,7 +19,8 @@ async function withBroker(
     await declare(broker)
     await broker.close()
     await own.service.log(
-      '2026-11-24 08:00:00.000  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable or auto-delete Exchange (odd) durable:false, auto-delete:false.',
+      '2026-11-24 08:00:00.000  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a ' +
+        'non-durable or auto-delete Exchange (odd) durable:false, auto-delete:false.',
     )
     await work(own, async () => wholeOf(servers().rabbitmq3, own.vhost.vhost, own.vhost.url))
   } finally {
@@ -55,7 +56,10 @@ describe.concurrent('arguments', () => {
             calls: await own.service.calls(),
           }).toEqual({
             code: 4,
-            message: `the broker does not show the exact value of ${what} of ${of} ${of === 'queue' ? 'upload' : 'odd'} (text that is not UTF-8, or a number above 2^53), so it could not be redeclared unchanged`,
+            message:
+              `the broker does not show the exact value of ${what} of ${of} ${of === 'queue' ? 'upload' : 'odd'} ` +
+              '(text that is not UTF-8, or a number above 2^53), so the repair cannot redeclare the queue or ' +
+              'exchange unchanged',
             whole: before,
             calls,
           })
@@ -64,7 +68,8 @@ describe.concurrent('arguments', () => {
     },
   )
 
-  test('that RabbitMQ does not know come back with their values, and the plan says that their types may not', async () => {
+  test('that RabbitMQ does not know come back with their values, ' +
+    'and the plan says that their types may not', async () => {
     // a name is compared as a whole by the broker, so that each has its own
     const table = eachType.map(([name, value]): WireTable[number] => [`x-${name}`, value])
     await withBroker(
@@ -99,10 +104,10 @@ describe.concurrent('arguments', () => {
         const loses = (kind: string): string => plan.steps.find(({ action }) => action.kind === kind)?.loses ?? ''
         expect([loses('redeclare-queues'), loses('switch-exchanges')]).toEqual([
           expect.stringMatching(
-            /^the exact type of each argument that RabbitMQ does not know \(.* of upload.*\): text stays text/,
+            /^the exact types of arguments that RabbitMQ does not define \(.* of upload.*\): whole numbers become /,
           ) as string,
           expect.stringMatching(
-            /^the exact type of each argument that RabbitMQ does not know \(.* of odd.*\): text stays text/,
+            /^the exact types of arguments that RabbitMQ does not define \(.* of odd.*\): whole numbers become /,
           ) as string,
         ])
       },
@@ -167,7 +172,8 @@ describe.concurrent('an exchange that goes with its last binding', () => {
         await own.operator.run([...words, '--discard-messages', '--dry-run', '--json'])
       ).json<RepairDocument>()
       expect(plan.steps.map(({ loses }) => loses).filter((it) => it !== undefined)).toEqual([
-        'all messages in them, because of --discard-messages; auto-delete exchanges next, theirs with all bindings, unless the service declares them again',
+        'all messages in these queues, because of --discard-messages; auto-delete exchanges next, theirs with ' +
+          'all bindings, unless the service declares them again',
       ])
     })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { planned } from './kinds.ts'
 import { madeDurable, withOwn } from './own-broker.ts'
 
@@ -84,18 +84,21 @@ describe.concurrent('reset-queues', () => {
     },
   )
 
-  test('where the broker refuses transient queues and none is there, it is the setting, the exchanges and a restart', async () => {
-    await withOwn('4.3', async ({ operator, state }) => {
-      expect((await state()).queues).toEqual({})
-      const { code, json } = await operator.repair(['reset-queues'])
-      expect({ code, kinds: kindsOf(json<RepairDocument>()), queues: Object.keys((await state()).queues) }).toEqual({
-        code: 0,
-        // the exchanges were declared before the broker refused the first queue
-        kinds: ['stop-service', 'await-quiet', 'set-setting', 'switch-exchanges', 'start-service'],
-        queues: ['export', 'upload', 'upload_dlq'],
+  test(
+    'where the broker refuses transient queues and none is there, ' + 'it is the setting, the exchanges and a restart',
+    async () => {
+      await withOwn('4.3', async ({ operator, state }) => {
+        expect((await state()).queues).toEqual({})
+        const { code, json } = await operator.repair(['reset-queues'])
+        expect({ code, kinds: kindsOf(json<RepairDocument>()), queues: Object.keys((await state()).queues) }).toEqual({
+          code: 0,
+          // the exchanges were declared before the broker refused the first queue
+          kinds: ['stop-service', 'await-quiet', 'set-setting', 'switch-exchanges', 'start-service'],
+          queues: ['export', 'upload', 'upload_dlq'],
+        })
       })
-    })
-  })
+    },
+  )
 
   test('a dry run changes nothing', async () => {
     await withOwn('3', async ({ fill, state, operator, service }) => {
@@ -112,7 +115,8 @@ describe.concurrent('reset-queues', () => {
       })
       const loses = document.plan.steps.flatMap(({ loses: it }) => it ?? [])
       expect(loses).toEqual([
-        "for each moved message: the exchange it came through, how long it has waited (its time to live starts again), whether it was delivered before, whether it was persistent (it now is), and its user_id if it is another user's",
+        'for each moved message: the exchange it came through, its time in the queue so far (its time to live ' +
+          "restarts), its redelivered flag, its delivery mode (it becomes persistent), its user_id (if another user's)",
       ])
     })
   })
@@ -130,7 +134,7 @@ describe.concurrent('reset-queues', () => {
       const refused = await saved.ended
       expect({ code: refused.code, error: refused.json<RepairDocument>().error?.message }).toEqual({
         code: 6,
-        error: '3 messages would be lost now, but only 2 messages were confirmed',
+        error: '3 messages would be lost now, but you confirmed a loss of only 2 messages',
       })
       const { run, plan } = refused.json<RepairDocument>()
       expect(plan.impact['messagesDiscarded']).toBe(2)
@@ -197,7 +201,7 @@ describe.concurrent('reset-queues', () => {
       const { error } = ended.json<RepairDocument>()
       expect({ code: ended.code, message: error?.message }).toEqual({
         code: 6,
-        message: 'another client reads from queue export, so it was not deleted. Nothing is lost',
+        message: 'queue export was not deleted: another client reads from the queue. Nothing is lost',
       })
       await reader.close()
       const resumed = await operator.run(['resume', '--json'])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { startBroker } from '../../servers/index.ts'
 import { withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
@@ -53,7 +53,8 @@ async function bindingsOf({ vhost }: QueueDeployment): Promise<string[]> {
     .filter((it) => it['source'] !== '')
     .map(
       (it) =>
-        `${String(it['source'])} ${String(it['properties_key'])} ${String(it['destination'])} ${JSON.stringify(it['arguments'])}`,
+        `${String(it['source'])} ${String(it['properties_key'])} ${String(it['destination'])} ` +
+        `${JSON.stringify(it['arguments'])}`,
     )
     .sort()
 }
@@ -175,7 +176,8 @@ async function withoutOdd({ vhost }: QueueDeployment): Promise<void> {
     if (key === 'odd')
       await vhost.manage(
         'DELETE',
-        `/api/bindings/${vhost.vhost}/e/audit/${kind === 'exchange' ? 'e' : 'q'}/${destination}/${encodeURIComponent(name!)}`,
+        `/api/bindings/${vhost.vhost}/e/audit/${kind === 'exchange' ? 'e' : 'q'}` +
+          `/${destination}/${encodeURIComponent(name!)}`,
       )
   }
 }
@@ -213,7 +215,10 @@ describe.concurrent('a binding that could not be made again', () => {
           error: {
             code: 'REFUSED',
             message: expect.stringMatching(
-              /^cannot tell the argument types of a binding \((queue export|exchange work) to exchange audit: value\)/,
+              new RegExp(
+                '^the repair cannot restore the binding of (queue export|exchange work) to exchange audit exactly: ' +
+                  String.raw`the types of the binding's arguments \(value\) are unknown`,
+              ),
             ) as string,
           },
           bindings: before,
@@ -252,7 +257,9 @@ describe.concurrent('a binding that could not be made again', () => {
           ended.stderr,
         ).toEqual({
           code: 6,
-          error: expect.stringMatching(/^cannot tell the argument types of a binding/) as string,
+          error: expect.stringMatching(
+            /^the repair cannot restore the binding of .* exactly: the types of the binding's arguments .* are unknown/,
+          ) as string,
           odd,
         })
         await withoutOdd(own)

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { brokerControl } from '../../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { startBroker } from '../../servers/index.ts'
 import type { FreshVhost } from '../../servers/index.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
@@ -75,7 +75,8 @@ async function endsBlocked({ own, begun, way }: Begun, said: string): Promise<st
     outcome: 'interrupted',
     message: expect.stringMatching(
       new RegExp(
-        `^moving the messages of queue .* has accepted no messages for 5 s: it is ${said}. Messages that were not accepted stay where they were$`,
+        `^moving the messages of queue .* has accepted no messages for 5 s, because it is ${said}. Messages ` +
+          'that it did not accept stay where they were$',
       ),
     ) as string,
   })
@@ -100,7 +101,7 @@ async function isRefused({ own, before }: Awaited<ReturnType<typeof filled>>): P
   }).toEqual({
     code: 4,
     message: expect.stringMatching(
-      /^the broker has an alarm on \S+ and accepts no messages, so none can be moved$/,
+      /^the broker has an alarm on \S+ and accepts no messages, so the repair cannot move messages$/,
     ) as string,
     next: expect.stringContaining('doctor') as string,
     calls,
@@ -110,7 +111,8 @@ async function isRefused({ own, before }: Awaited<ReturnType<typeof filled>>): P
 
 describe.concurrent('an alarm', () => {
   test.each(isCampaign ? (['memory', 'disk'] as const) : (['disk'] as const))(
-    'of the %s is refused where it stands; where it comes, nothing is lost, and what was begun ends well once it is over',
+    'of the %s is refused where it stands; where it comes, nothing is lost, and what was begun ends well once ' +
+      'it is over',
     async (kind) => {
       // its alarms are those of all virtual hosts, so that it is nobody else's
       const broker = await startBroker('3')

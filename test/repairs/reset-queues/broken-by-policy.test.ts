@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { madeDurable, withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 
@@ -20,9 +20,10 @@ interface Since {
   waitMs?: number
 }
 
-const stays = 'since its messages were moved aside: it could drop some, so they stay in testops-admin[.]held[.]upload$'
-const waits = 'on the holding queues: messages could be lost$'
-const dropped = 'Queue upload had 5 messages moved aside, and \\d came back[.] The broker drops messages there: '
+const stays =
+  '^the messages stay in queue testops-admin[.]held[.]upload, because queue upload could drop them: policy since'
+const waits = 'on the temporary queues that hold the messages during the repair, so messages could be lost$'
+const dropped = 'Queue upload: 5 messages moved aside, but \\d moved back[.] A policy lets the broker drop messages: '
 
 const all: readonly Since[] = [
   {
@@ -30,14 +31,18 @@ const all: readonly Since[] = [
     at: 'redeclare-queues:after',
     pattern: '^upload',
     definition: { 'max-length': 2 },
-    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length on queue upload ${stays}`),
+    said: new RegExp(
+      `${stays} \\(pattern \\^upload\\) sets max-length, added or changed after the messages were moved aside$`,
+    ),
   },
   {
     of: 'undo',
     at: 'delete-queues:undo-intended',
     pattern: '^upload',
     definition: { 'max-length-bytes': 2 },
-    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length-bytes on queue upload ${stays}`),
+    said: new RegExp(
+      `${stays} \\(pattern \\^upload\\) sets max-length-bytes, added or changed after the messages were moved aside$`,
+    ),
   },
   {
     of: 'reset-queues',
@@ -82,7 +87,7 @@ const all: readonly Since[] = [
     at: 'move-messages:before#2',
     pattern: '^upload',
     definition: { expires: 600_000, 'message-ttl': 600_000 },
-    said: new RegExp(`sets message-ttl, expires on queue upload ${stays}`),
+    said: new RegExp(`${stays} .*sets message-ttl, expires, added or changed after the messages were moved aside$`),
   },
 ]
 
@@ -127,7 +132,7 @@ describe.concurrent('a policy that comes in the middle', () => {
           message: expect.stringMatching(said) as string,
           next: [
             expect.stringMatching(/rabbitmqctl -p \S+ list_policies$/) as string,
-            expect.stringMatching(/^change its pattern so that it does not match \S+$/) as string,
+            expect.stringMatching(/^change the policy's pattern so that it does not match queue \S+$/) as string,
           ],
           running: false,
         })
@@ -161,7 +166,10 @@ describe.concurrent('a policy that comes in the middle', () => {
         state: await own.state(),
       }).toEqual({
         codes: [6, 0],
-        message: expect.stringContaining('sets message-ttl on the holding queues: messages could be lost') as string,
+        message: expect.stringContaining(
+          'sets message-ttl on the temporary queues that hold the messages during the repair, ' +
+            'so messages could be lost',
+        ) as string,
         calls,
         state: before,
       })
@@ -186,8 +194,9 @@ describe.concurrent('a policy that comes in the middle', () => {
         code: 0,
         state: madeDurable(before),
         results: [
-          'policy since (pattern (held|^upload)) sets message-ttl on queue upload since its messages were moved aside: it may drop some',
-          '5 messages back, contents compared',
+          'queue upload may drop messages: policy since (pattern (held|^upload)) sets message-ttl, added or ' +
+            'changed after the messages were moved aside',
+          '5 messages moved back, with the same contents',
         ],
       })
     })

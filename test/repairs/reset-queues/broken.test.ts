@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { servers } from '../../servers/index.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { proxyTo } from '../support/proxy.ts'
 import type { Proxy } from '../support/proxy.ts'
 import { planned } from './kinds.ts'
@@ -27,16 +27,20 @@ const faults: readonly Broken[] = [
     what: 'the connection is cut',
     break: (proxy) => proxy.cut(),
     mend: (proxy) => proxy.mend(),
-    message:
-      /closed the connection|Socket closed abruptly|refused the connection|RabbitMQ was restarted, cut the connection or does not answer/,
+    message: new RegExp(
+      'closed the connection|Socket closed abruptly|refused the connection|' +
+        'RabbitMQ was restarted, cut the connection or does not answer',
+    ),
   },
   {
     what: 'no answer comes',
     break: (proxy) => proxy.swallow(),
     mend: (proxy) => proxy.mend(),
     // before a step that asks the broker, the lock in it is asked first
-    message:
-      /did not answer within 3 s|did nothing within 3 s|RabbitMQ was restarted, cut the connection or does not answer/,
+    message: new RegExp(
+      'did not answer within 3 s|made no progress for 3 s|' +
+        'RabbitMQ was restarted, cut the connection or does not answer',
+    ),
   },
   {
     what: 'the rights are taken',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { withOwn } from './own-broker.ts'
 import type { Beans, QueueDeployment } from './own-broker.ts'
 
@@ -73,26 +73,29 @@ describe.concurrent('what expires before the service is up is where its dead let
   })
 })
 
-test('dead letters of a queue that stays are named as what may be lost, while the queue that they go to is deleted', async () => {
-  const declares: Beans = {
-    exchanges: [{ name: 'dead', type: 'direct' }],
-    queues: [
-      { name: 'upload' },
-      {
-        name: 'retry',
-        durable: true,
-        arguments: { 'x-queue-type': 'quorum', 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead' },
+test(
+  'dead letters of a queue that stays are named as what may be lost, ' + 'while the queue that they go to is deleted',
+  async () => {
+    const declares: Beans = {
+      exchanges: [{ name: 'dead', type: 'direct' }],
+      queues: [
+        { name: 'upload' },
+        {
+          name: 'retry',
+          durable: true,
+          arguments: { 'x-queue-type': 'quorum', 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead' },
+        },
+      ],
+      bindings: [{ exchange: 'dead', queue: 'upload', routingKey: 'retry' }],
+    }
+    await withOwn(
+      '3',
+      async ({ operator }) => {
+        const { plan } = (await operator.run(['reset-queues', '--dry-run', '--json'])).json<RepairDocument>()
+        const loses = plan.steps.find(({ action }) => action.kind === 'delete-queues')?.loses
+        expect(loses).toBe('dead letters from retry to upload, until the receiving queue is redeclared')
       },
-    ],
-    bindings: [{ exchange: 'dead', queue: 'upload', routingKey: 'retry' }],
-  }
-  await withOwn(
-    '3',
-    async ({ operator }) => {
-      const { plan } = (await operator.run(['reset-queues', '--dry-run', '--json'])).json<RepairDocument>()
-      const loses = plan.steps.find(({ action }) => action.kind === 'delete-queues')?.loses
-      expect(loses).toBe('dead letters from retry to upload, until that queue is redeclared')
-    },
-    { declares },
-  )
-})
+      { declares },
+    )
+  },
+)

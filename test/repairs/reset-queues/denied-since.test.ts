@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { brokerControl, resumeServer, stopServer } from '../../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
 import { transientQueues } from '../../../src/knowledge/broker.ts'
@@ -24,7 +24,8 @@ async function deny(server: ServerRecord): Promise<void> {
 const words = ['reset-queues', '--drain', '0']
 
 // starts a broker of its own, and starts it again
-test('a broker that takes no transient queues any more: what is half taken back goes forward, and what is done is not taken back', async () => {
+test('a broker that takes no transient queues any more: what is half taken back goes forward, and what is done is ' +
+  'not taken back', async () => {
   const broker = await startBroker('4.3-permitting')
   const { server } = broker
   try {
@@ -48,7 +49,8 @@ test('a broker that takes no transient queues any more: what is half taken back 
       code: 4,
       outcome: 'refused',
       message:
-        'cannot make 3 queues (export, upload, upload_dlq) transient again: the broker no longer accepts such queues (the broker lists the feature as denied)',
+        'cannot make 3 queues (export, upload, upload_dlq) transient again, because the broker no longer ' +
+        'accepts transient queues: RabbitMQ lists transient queues as a deprecated feature that is not permitted',
       state: madeDurable(before.get(done)!),
     })
     const resumed = await half.operator.repair(['resume', runs.get(half)!])

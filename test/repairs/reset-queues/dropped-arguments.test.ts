@@ -19,7 +19,7 @@ test.each([
   [
     '4.3.6',
     { 'x-queue-mode': 'lazy', 'x-max-priority': 5 },
-    ['RabbitMQ 4.3.6 no longer accepts these arguments, so they are left out: upload: x-queue-version=1'],
+    ['RabbitMQ 4.3.6 no longer accepts these arguments, so the repair leaves them out: upload: x-queue-version=1'],
   ],
 ])('RabbitMQ %s is asked for what it takes', async (version, kept, named) => {
   const { source } = brokerWorld({
@@ -35,7 +35,7 @@ test.each([
   const anew = steps.flatMap(({ action }) =>
     action.kind === 'redeclare-queues' ? action.queues.map(({ queue }) => queue) : [],
   )
-  expect({ anew, named: notes.filter((note) => note.includes('left out')) }).toEqual({
+  expect({ anew, named: notes.filter((note) => note.includes('leaves them out')) }).toEqual({
     anew: [{ name: 'upload', durable: true, autoDelete: false, arguments: kept }],
     named,
   })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import type { RabbitmqLine, ServerRecord } from '../../../src/lab/servers/index.ts'
 import { servers, startBroker } from '../../servers/index.ts'
-import { isCampaign } from '../support/failpoints.ts'
 import { queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { declareAll, publishAll, transientExchanges, transientQueues, wholeOf } from './whole.ts'
 import type { Whole } from './whole.ts'
 import { wire, wireProperties } from './wire.ts'
+import { decisive } from '../../support/campaign.ts'
 
 const words = ['reset-queues', '--drain', '0', '--queue', '*']
 
@@ -23,7 +23,8 @@ async function filled(
   await declareAll(broker)
   for (const name of transientExchanges) {
     await own.service.log(
-      `2026-11-24 08:00:00.000  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable or auto-delete Exchange (${name}) durable:false, auto-delete:false.`,
+      '2026-11-24 08:00:00.000  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a ' +
+        `non-durable or auto-delete Exchange (${name}) durable:false, auto-delete:false.`,
     )
   }
   await publishAll(broker, 'plain', user)
@@ -99,8 +100,8 @@ describe.each(lines)('all that a virtual host of RabbitMQ %s holds', (line) => {
         expect(plan.steps.flatMap(({ loses }) => loses ?? []).map((text) => text.slice(0, 40))).toMatchInlineSnapshot(`
           [
             "expiring, passing with all messages, if ",
-            "the exact type of each argument that Rab",
-            "expiring with all messages, if their x-e",
+            "the exact types of arguments that Rabbit",
+            "expiring with all messages, if the time ",
             "for each moved message: the exchange it ",
           ]
         `)
@@ -112,7 +113,7 @@ describe.each(lines)('all that a virtual host of RabbitMQ %s holds', (line) => {
     })
   }, 240_000)
 
-  test.each(kills.filter((_, index) => isCampaign || index % 2 === (line === '3' ? 0 : 1)))(
+  test.each(decisive(kills.slice(line === '3' ? 0 : 1), line === '3' ? 2 : 1))(
     'is so where the run is killed at %s and resumed, or undone',
     async (at) => {
       await withLine(line, async (server) => {

@@ -1,7 +1,7 @@
 import amqp from 'amqplib'
 import type { ChannelModel } from 'amqplib'
 import { describe, expect, test, vi } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { madeDurable, withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 
@@ -66,7 +66,8 @@ describe.concurrent('another client', () => {
             code: 4,
             message: expect.stringMatching(
               new RegExp(
-                `^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\)\\. While the service's queues are redeclared, `,
+                `^vhost ${own.vhost.vhost} has 1 other client \\(${name} as ${own.vhost.vhost}-other\\)\\. If ` +
+                  'other clients publish ',
               ),
             ) as string,
             risks: ['foreign-clients'],
@@ -102,50 +103,55 @@ describe.concurrent('another client', () => {
     })
   })
 
-  test('that reads is refused, accepted or not; one that begins to read meanwhile gets the service started again, with all in place', async () => {
-    await withOwn('3', async (own) => {
-      const { client, leave } = await another(own, 'billing')
-      await own.fill('upload', ['1', '2'])
-      const before = await own.state()
-      const channel = await client.createChannel()
-      const { consumerTag } = await channel.consume('upload_dlq', () => undefined)
-      const calls = await own.service.calls()
-      const accepted = [...words, '--accept-risk', 'foreign-clients']
-      const refused = await own.operator.repair(accepted)
-      expect({
-        code: refused.code,
-        message: refused.json<RepairDocument>().error?.message,
-        calls: await own.service.calls(),
-        state: await own.state(),
-      }).toEqual({
-        code: 4,
-        message: `clients other than the service read from 1 queue (upload_dlq): billing as ${own.vhost.vhost}-other`,
-        calls,
-        state: before,
+  test(
+    'that reads is refused, accepted or not; one that begins to read meanwhile gets the service started again, ' +
+      'with all in place',
+    async () => {
+      await withOwn('3', async (own) => {
+        const { client, leave } = await another(own, 'billing')
+        await own.fill('upload', ['1', '2'])
+        const before = await own.state()
+        const channel = await client.createChannel()
+        const { consumerTag } = await channel.consume('upload_dlq', () => undefined)
+        const calls = await own.service.calls()
+        const accepted = [...words, '--accept-risk', 'foreign-clients']
+        const refused = await own.operator.repair(accepted)
+        expect({
+          code: refused.code,
+          message: refused.json<RepairDocument>().error?.message,
+          calls: await own.service.calls(),
+          state: await own.state(),
+        }).toEqual({
+          code: 4,
+          message: `other clients read from 1 queue (upload_dlq): billing as ${own.vhost.vhost}-other`,
+          calls,
+          state: before,
+        })
+        await channel.cancel(consumerTag)
+        const begun = own.operator.begin([...accepted, '--patience', '3', '--confirm', 'prod', '--json'], {
+          failpoint: 'stop-service:before=stop',
+        })
+        await begun.untilStopped()
+        await channel.consume('upload_dlq', () => undefined)
+        begun.goOn()
+        const ended = await begun.ended
+        expect({
+          code: ended.code,
+          message: ended.json<RepairDocument>().error?.message,
+          state: await own.state(),
+        }).toEqual({
+          code: 4,
+          message:
+            'the service is stopped, but a client still reads from 1 queue (upload_dlq). testops-admin moves ' +
+            'messages only while no other client uses the queues. Nothing was changed; the service is as it was before',
+          state: before,
+        })
+        await leave()
+        const again = await own.operator.repair(words)
+        expect({ code: again.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
       })
-      await channel.cancel(consumerTag)
-      const begun = own.operator.begin([...accepted, '--patience', '3', '--confirm', 'prod', '--json'], {
-        failpoint: 'stop-service:before=stop',
-      })
-      await begun.untilStopped()
-      await channel.consume('upload_dlq', () => undefined)
-      begun.goOn()
-      const ended = await begun.ended
-      expect({
-        code: ended.code,
-        message: ended.json<RepairDocument>().error?.message,
-        state: await own.state(),
-      }).toEqual({
-        code: 4,
-        message:
-          'the service is stopped, but a client still reads from 1 queue (upload_dlq). Messages are moved only while nobody else uses the queues. Nothing was changed, and the service is as it was before',
-        state: before,
-      })
-      await leave()
-      const again = await own.operator.repair(words)
-      expect({ code: again.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
-    })
-  })
+    },
+  )
 
   test('that signs in as the service does, and stays when it is stopped, gets the service started again', async () => {
     await withOwn('3', async (own) => {
@@ -160,7 +166,11 @@ describe.concurrent('another client', () => {
       }).toEqual({
         code: 4,
         message: expect.stringMatching(
-          /^the service is stopped, but user \S+ is still connected from (nightly-export|\S+ -> \S+)\. Messages are moved .* the service is as it was before$/,
+          new RegExp(
+            String.raw`^the service is stopped, but user \S+ is still connected to the broker from ` +
+              String.raw`(nightly-export|\S+ -> \S+)\. testops-admin moves messages .* ` +
+              'the service is as it was before$',
+          ),
         ) as string,
         state: before,
       })
@@ -201,39 +211,44 @@ const lossy: readonly { definition: Record<string, unknown>; appliesTo?: string;
   { definition: { 'max-length': 5, expires: 1000 }, isOperators: true },
 ]
 
-test.concurrent('policies under which waiting messages would be lost are refused, each by its name, and no others', async () => {
-  await withOwn('3', async ({ fill, operator, state, vhost }) => {
-    await fill('upload', ['1'])
-    const before = await state()
-    for (const { definition, appliesTo = 'queues', isOperators } of lossy) {
-      const path = `/api/${isOperators ? 'operator-' : ''}policies/${vhost.vhost}/lossy`
-      await vhost.manage('PUT', path, { pattern: '\\.upload$', definition, 'apply-to': appliesTo })
-      const { code, json } = await operator.repair(words)
-      const { error } = json<{ error: { message: string } }>()
-      const keys = Object.keys(definition).sort((a, b) => b.length - a.length)
-      expect({ code, message: error.message }).toEqual({
-        code: 4,
-        message: expect.stringMatching(
-          new RegExp(
-            `^${isOperators ? 'operator ' : ''}policy lossy \\(pattern \\\\\\.upload\\$\\) sets (?=.*${keys.join(')(?=.*')}).* on the holding queues: messages could be lost$`,
-          ),
-        ) as string,
+test.concurrent(
+  'policies under which waiting messages would be lost are refused, ' + 'each by its name, and no others',
+  async () => {
+    await withOwn('3', async ({ fill, operator, state, vhost }) => {
+      await fill('upload', ['1'])
+      const before = await state()
+      for (const { definition, appliesTo = 'queues', isOperators } of lossy) {
+        const path = `/api/${isOperators ? 'operator-' : ''}policies/${vhost.vhost}/lossy`
+        await vhost.manage('PUT', path, { pattern: '\\.upload$', definition, 'apply-to': appliesTo })
+        const { code, json } = await operator.repair(words)
+        const { error } = json<{ error: { message: string } }>()
+        const keys = Object.keys(definition).sort((a, b) => b.length - a.length)
+        expect({ code, message: error.message }).toEqual({
+          code: 4,
+          message: expect.stringMatching(
+            new RegExp(
+              `^${isOperators ? 'operator ' : ''}policy lossy \\(pattern \\\\\\.upload\\$\\) sets ` +
+                `(?=.*${keys.join(')(?=.*')}).* on the temporary queues that hold the messages during the repair, ` +
+                'so messages could be lost$',
+            ),
+          ) as string,
+        })
+        await vhost.manage('DELETE', path)
+      }
+      expect(await state()).toEqual(before)
+      // for other queues, for exchanges, and without loss
+      await vhost.manage('PUT', `/api/policies/${vhost.vhost}/others`, {
+        pattern: '^upload$',
+        definition: { 'max-length': 1000 },
+        'apply-to': 'queues',
       })
-      await vhost.manage('DELETE', path)
-    }
-    expect(await state()).toEqual(before)
-    // for other queues, for exchanges, and without loss
-    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/others`, {
-      pattern: '^upload$',
-      definition: { 'max-length': 1000 },
-      'apply-to': 'queues',
+      await vhost.manage('PUT', `/api/policies/${vhost.vhost}/exchanges`, {
+        pattern: '.*',
+        definition: { 'alternate-exchange': 'dead' },
+        'apply-to': 'exchanges',
+      })
+      const { code } = await operator.repair(words)
+      expect({ code, state: await state() }).toEqual({ code: 0, state: madeDurable(before) })
     })
-    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/exchanges`, {
-      pattern: '.*',
-      definition: { 'alternate-exchange': 'dead' },
-      'apply-to': 'exchanges',
-    })
-    const { code } = await operator.repair(words)
-    expect({ code, state: await state() }).toEqual({ code: 0, state: madeDurable(before) })
-  })
-})
+  },
+)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import type { Begun } from '../support/operator.ts'
 import { madeDurable, withOwn } from './own-broker.ts'
 import type { QueueDeployment, State } from './own-broker.ts'
@@ -103,7 +103,7 @@ describe.concurrent('a queue that vanishes without a reader', () => {
         const { run, error } = ended.json<RepairDocument>()
         expect({ code: ended.code, error: error?.message }).toEqual({
           code: 6,
-          error: "VENDOR_RABBIT_DURABLE is no longer false in the service's settings: somebody else has changed it",
+          error: "somebody else has changed VENDOR_RABBIT_DURABLE in the service's settings: it is no longer false",
         })
         await own.service.settings(`SPRING_RABBITMQ_USERNAME=${endpoint.user}\nVENDOR_RABBIT_DURABLE=false`)
         const { code } = await own.operator.repair(['undo', run!])

@@ -5,11 +5,11 @@ import { resetSteps } from '../../domain/foreign-run/records.ts'
 test.each([
   {
     type: 'x-delayed-message',
-    loses: 'messages that wait in later (x-delayed-message): they are deleted with the exchange',
+    loses: 'messages held in exchange later (x-delayed-message), which RabbitMQ deletes together with the exchange',
   },
   {
     type: 'x-recent-history',
-    loses: 'messages that wait in later (x-recent-history): they are deleted with the exchange',
+    loses: 'messages held in exchange later (x-recent-history), which RabbitMQ deletes together with the exchange',
   },
   { type: 'topic', loses: undefined },
 ])('what an exchange of type $type keeps is named as lost, where it keeps anything', ({ type, loses }) => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { actionKinds } from './kinds.ts'
-import { failpointsOf, isCampaign, spread, undoFailpointsOf } from '../support/failpoints.ts'
+import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment, State } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'
+import { decisive, isCampaign, spread } from '../../support/campaign.ts'
 
 /**
  * Within each action, and of each either before or after it; in the campaign both, and every instant of the run around
@@ -47,7 +48,7 @@ async function goOn({ operator }: QueueDeployment, way: (typeof ways)[number], r
 describe.concurrent('killed', () => {
   test.each(
     ways.flatMap((way, place) =>
-      spread(points, ways.length, place)
+      decisive(spread(points, ways.length, place), 5)
         .filter((point) => !(point === nowhereElse && way.includes('--adopt')))
         .map((point) => ({ point, way })),
     ),
@@ -73,21 +74,20 @@ describe.concurrent('killed', () => {
     }
   })
 
-  test.each(
-    undoFailpointsOf(actionKinds, ['start-service']).filter(
-      (_, index) => isCampaign || index % 4 < 2 === (index % 2 === 0),
-    ),
-  )('an undo at %s, then undo again', async (point) => {
-    const { own, before } = await broken()
-    try {
-      const done = await own.operator.repair(['reset-queues', '--drain', '0'])
-      expect(done.code).toBe(0)
-      const { run } = done.json<{ run: string }>()
-      await own.operator.killedAt(point, ['undo', run])
-      const again = await own.operator.repair(['undo', run])
-      expect({ code: again.code, state: withoutRepetitions(await own.state()) }).toEqual({ code: 0, state: before })
-    } finally {
-      await own.end()
-    }
-  })
+  test.each(decisive(undoFailpointsOf(actionKinds, ['start-service']), 6))(
+    'an undo at %s, then undo again',
+    async (point) => {
+      const { own, before } = await broken()
+      try {
+        const done = await own.operator.repair(['reset-queues', '--drain', '0'])
+        expect(done.code).toBe(0)
+        const { run } = done.json<{ run: string }>()
+        await own.operator.killedAt(point, ['undo', run])
+        const again = await own.operator.repair(['undo', run])
+        expect({ code: again.code, state: withoutRepetitions(await own.state()) }).toEqual({ code: 0, state: before })
+      } finally {
+        await own.end()
+      }
+    },
+  )
 })

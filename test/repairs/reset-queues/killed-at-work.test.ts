@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { madeDurable, withOwn, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment, State } from './own-broker.ts'
 
@@ -66,7 +66,9 @@ describe.concurrent('of two operators at once', () => {
           code: 5,
           error: 'BUSY',
           message: expect.stringContaining(
-            `(process ${first.child.pid}) has been running ${meeting.first === 'reset-queues' ? '' : `${meeting.first} `}reset-queues on this deployment since `,
+            `(process ${first.child.pid}) has been running ` +
+              `${meeting.first === 'reset-queues' ? '' : `${meeting.first} `}reset-queues on this deployment ` +
+              'since ',
           ) as string,
         })
         first.child.kill('SIGKILL')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { failpointsOf, spread } from '../support/failpoints.ts'
+import { failpointsOf } from '../support/failpoints.ts'
+import { spread } from '../../support/campaign.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { isCampaign } from '../support/failpoints.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { madeDurable, withOwn, withoutRepetitions } from './own-broker.ts'
 import type { Beans, QueueDeployment } from './own-broker.ts'
 

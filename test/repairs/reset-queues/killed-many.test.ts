@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { madeDurable, withOwn, withoutRepetitions } from './own-broker.ts'
 import type { Beans } from './own-broker.ts'
 
@@ -14,7 +14,8 @@ const declares: Beans = {
     .map((queue) => ({ exchange: 'many', queue, routingKey: queue })),
 }
 
-test('300 queues, of which each seventh holds messages, are reset across a kill, and in the campaign taken back across another', async () => {
+test('300 queues, of which each seventh holds messages, are reset across a kill, and in the campaign taken back ' +
+  'across another', async () => {
   await withOwn(
     '3',
     async ({ connect, operator, state }) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { madeDurable, withOwn, withoutRepetitions } from './own-broker.ts'
+import { decisive } from '../../support/campaign.ts'
 
 /** Within what is taken back, where that is more than one change. */
 const points = [
@@ -17,23 +17,20 @@ const points = [
 ]
 
 describe.concurrent('killed within an undo', () => {
-  test.each(points.filter((_, index) => isCampaign || index % 2 === 0))(
-    'at %s, it is gone on with; and so is the run itself',
-    async (point) => {
-      await withOwn('3', async ({ fill, operator, state }) => {
-        await fill('upload', ['1', '2', '3'])
-        await fill('export', ['a'])
-        const before = await state()
-        const { run } = (await operator.repair(['reset-queues', '--drain', '0'])).json<RepairDocument>()
-        await operator.killedAt(point, ['undo', run!])
-        const undone = await operator.repair(['undo', run!])
-        expect({ code: undone.code, state: withoutRepetitions(await state()) }).toEqual({ code: 0, state: before })
-        const anew = await operator.repair(['reset-queues', '--drain', '0'])
-        expect({ code: anew.code, state: withoutRepetitions(await state()) }).toEqual({
-          code: 0,
-          state: madeDurable(before),
-        })
+  test.each(decisive(points, 5))('at %s, it is gone on with; and so is the run itself', async (point) => {
+    await withOwn('3', async ({ fill, operator, state }) => {
+      await fill('upload', ['1', '2', '3'])
+      await fill('export', ['a'])
+      const before = await state()
+      const { run } = (await operator.repair(['reset-queues', '--drain', '0'])).json<RepairDocument>()
+      await operator.killedAt(point, ['undo', run!])
+      const undone = await operator.repair(['undo', run!])
+      expect({ code: undone.code, state: withoutRepetitions(await state()) }).toEqual({ code: 0, state: before })
+      const anew = await operator.repair(['reset-queues', '--drain', '0'])
+      expect({ code: anew.code, state: withoutRepetitions(await state()) }).toEqual({
+        code: 0,
+        state: madeDurable(before),
       })
-    },
-  )
+    })
+  })
 })

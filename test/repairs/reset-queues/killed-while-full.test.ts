@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'
@@ -79,7 +79,8 @@ describe.concurrent('a queue that is full', () => {
         code: 0,
         texts: [...distinct.slice(3), '900', '901', '902'],
         results: expect.arrayContaining([
-          `Queue full has kept ${count} of ${count + 3} messages. The others have expired, or were over its limit`,
+          `queue full has lost 3 of the ${count + 3} messages moved back to it: messages expired, or the queue has ` +
+            'reached its limit',
         ]) as string[],
       })
     } finally {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import type { RabbitmqLine, ServerRecord } from '../../../src/lab/servers/index.ts'
 import { servers, startBroker } from '../../servers/index.ts'
 import type { OwnBroker } from '../../servers/index.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { awkward } from '../../adapters/rabbitmq-messages/messages.ts'
 import { drainRaw, kept, publishRaw } from '../../adapters/rabbitmq-messages/raw.ts'
 import type { RawMessage } from '../../adapters/rabbitmq-messages/raw.ts'
-import { isCampaign } from '../support/failpoints.ts'
+import { isCampaign } from '../../support/campaign.ts'
 import { madeDurable, queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'
@@ -52,10 +52,13 @@ async function meddledWithin(
 }
 
 function differing(said: string): string {
-  return `Queue upload ${said}. Another client read from ${held} or published to it. All other messages are back. The service is still stopped`
+  return (
+    `Queue upload${said}. Another client read from or published to ${held}. All other messages are back. The ` +
+    'service is still stopped'
+  )
 }
 
-const lessThanFive = differing('had 5 messages moved aside, and 4 came back')
+const lessThanFive = differing(': 5 messages moved aside, but 4 moved back')
 
 test('10,000 messages of every kind are as they were after the repair, and after its undo', async () => {
   await withMessages([], async (own) => {
@@ -72,7 +75,7 @@ test('10,000 messages of every kind are as they were after the repair, and after
     const done = await own.operator.repair(reset)
     expect({ code: done.code, error: done.json<RepairDocument>().error, said: done.stderr }).toEqual({
       code: 0,
-      said: expect.stringMatching(/^ {4}10,000 messages back, contents compared$/m) as string,
+      said: expect.stringMatching(/^ {4}10,000 messages moved back, with the same contents$/m) as string,
     })
     expect(kept(await drainRaw(endpoint, 'upload', { keep: true }))).toEqual(before)
     const undone = await own.operator.repair(['undo', done.json<RepairDocument>().run!])
@@ -89,10 +92,10 @@ describe.concurrent('messages that wait', () => {
       expect({ code: done.code, state: await state(), said: done.stderr }).toEqual({
         code: 0,
         state: madeDurable(before),
-        said: expect.stringMatching(/^ {4}5 messages back, contents compared$/m) as string,
+        said: expect.stringMatching(/^ {4}5 messages moved back, with the same contents$/m) as string,
       })
       expect(done.json<RepairDocument>().applied.flatMap(({ results = [] }) => results)).toEqual([
-        '5 messages back, contents compared',
+        '5 messages moved back, with the same contents',
       ])
     })
   })
@@ -150,18 +153,19 @@ describe.concurrent('messages that wait', () => {
     {
       what: 'doubled',
       change: (all: readonly RawMessage[]) => [...all, ...all.slice(-1)],
-      said: differing('had 5 messages moved aside, and 6 came back'),
+      said: differing(': 5 messages moved aside, but 6 moved back'),
       left: [...five, '5'],
     },
     {
       what: 'exchanged for another',
       change: ([first, , ...rest]: readonly RawMessage[]) => [first!, first!, ...rest],
-      said: differing('has 5 messages back, but not the same ones as before, or not in the same order'),
+      said: differing(' got 5 messages back, but with different contents or in a different order'),
       left: ['1', '1', '3', '4', '5'],
     },
-    { what: 'all stolen', change: () => [], said: differing('had 5 messages moved aside, and 0 came back'), left: [] },
+    { what: 'all stolen', change: () => [], said: differing(': 5 messages moved aside, but 0 moved back'), left: [] },
   ])(
-    'and of which one is $what: it is told, and the service is not started; so is who adopts the run, whose resume then goes on',
+    'and of which one is $what: it is told, and the service is not started; so is who adopts the run, whose ' +
+      'resume then goes on',
     async ({ change, said, left }) => {
       await withMessages(five, async (own) => {
         const ended = await meddledWithin(own, reset, 'move-messages:before#2', change)
@@ -209,7 +213,7 @@ describe.concurrent('messages that wait', () => {
       }).toEqual({
         code: 6,
         running: false,
-        message: differing('had 5 messages moved aside, and 0 came back'),
+        message: differing(': 5 messages moved aside, but 0 moved back'),
       })
       const resumed = await own.operator.run(['resume', '--json'])
       expect({ code: resumed.code, running: await own.service.isRunning(), texts: await own.texts('upload') }).toEqual({
@@ -243,7 +247,10 @@ describe.concurrent('messages that wait', () => {
         }).toEqual({
           code: 6,
           running: false,
-          message: `Queue upload had 5 messages when the move was interrupted, and ${left.length} of them when it was resumed. Another client read from upload in that time, messages expired, or RabbitMQ was restarted, which empties transient queues. All other messages are back. The service is still stopped`,
+          message:
+            `Queue upload had 5 messages when the move was interrupted, but only ${left.length} when the move ` +
+            'was resumed. Possible causes: another client read from upload, messages expired, or a restart of ' +
+            'RabbitMQ emptied transient queues. All other messages are back. The service is still stopped',
         })
         const resumed = await own.operator.run(['resume', '--json'])
         expect({
@@ -272,26 +279,34 @@ describe.concurrent('messages that wait', () => {
     })
   })
 
-  test('and among which there is one of somebody else: it stays, and so does the service, until it is taken away', async () => {
-    await withMessages(five, async (own) => {
-      const foreign = { exchange: '', routingKey: held, properties: Buffer.from([0, 0]), body: Buffer.from('foreign') }
-      const ended = await meddledWithin(own, reset, 'move-messages:before#2', (all) => [...all, foreign])
-      expect({
-        code: ended.code,
-        running: await own.service.isRunning(),
-        message: ended.json<RepairDocument>().error?.message,
-      }).toEqual({
-        code: 6,
-        running: false,
-        message: expect.stringContaining(
-          `queue ${held} holds a message that this version of the program did not put there`,
-        ) as string,
+  test(
+    'and among which there is one of somebody else: ' + 'it stays, and so does the service, until it is taken away',
+    async () => {
+      await withMessages(five, async (own) => {
+        const foreign = {
+          exchange: '',
+          routingKey: held,
+          properties: Buffer.from([0, 0]),
+          body: Buffer.from('foreign'),
+        }
+        const ended = await meddledWithin(own, reset, 'move-messages:before#2', (all) => [...all, foreign])
+        expect({
+          code: ended.code,
+          running: await own.service.isRunning(),
+          message: ended.json<RepairDocument>().error?.message,
+        }).toEqual({
+          code: 6,
+          running: false,
+          message: expect.stringContaining(
+            `queue ${held} contains a message that this version of testops-admin did not put there`,
+          ) as string,
+        })
+        await meddled(own, (all) => all.slice(0, -1))
+        const resumed = await own.operator.run(['resume', '--json'])
+        expect({ code: resumed.code, texts: await own.texts('upload') }).toEqual({ code: 0, texts: five })
       })
-      await meddled(own, (all) => all.slice(0, -1))
-      const resumed = await own.operator.run(['resume', '--json'])
-      expect({ code: resumed.code, texts: await own.texts('upload') }).toEqual({ code: 0, texts: five })
-    })
-  })
+    },
+  )
 
   test('and of which one is stolen before it is all taken back: undo tells it, and goes on', async () => {
     await withMessages(five, async (own) => {
@@ -325,7 +340,7 @@ describe.concurrent('messages that wait', () => {
         const { error } = ended.json<RepairDocument>()
         expect(ended.code).toBe(6)
         const [, aside, back] =
-          /^Queue upload had (\d+) messages moved aside, and (\d+) came back/.exec(error?.message ?? '') ?? []
+          /^Queue upload: (\d+) messages moved aside, but (\d+) moved back/.exec(error?.message ?? '') ?? []
         // What a killed client had sent, the broker may have read whole, in part or not at all: how often a
         // message lies aside is told by the count, and the stolen one is lost where it lay there once.
         const asideBefore = Number(aside) - five.length

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 

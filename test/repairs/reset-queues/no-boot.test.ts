@@ -1,12 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { explainEntries } from '../../../src/knowledge/explain/index.ts'
 import { brokerControl, resumeServer, stopServer } from '../../../src/lab/servers/index.ts'
 import type { RabbitmqLine } from '../../../src/lab/servers/index.ts'
 import { startBroker } from '../../servers/index.ts'
 import { queueDeployment } from './own-broker.ts'
+import { decisive } from '../../support/campaign.ts'
 
 const { remedies } = explainEntries.find(({ id }) => id === 'broker-does-not-boot')!
 const typed = remedies.flatMap(({ commands }) => commands.filter((it) => typeof it === 'string'))
@@ -28,12 +29,17 @@ interface Node {
 }
 
 /** A node of 4.0 that keeps its metadata in Mnesia boots, without these queues: what comes next is the same. */
-test.each<[string, RabbitmqLine, Node]>([
-  ['3.10', '3', { knowsNone: true }],
-  ['4.0 with Mnesia', '4.0', { boots: true }],
-  ['4.0 with Khepri', '4.0', { khepri: true }],
-  ['4.3', '4.3-permitting', {}],
-])(
+test.each(
+  decisive<[string, RabbitmqLine, Node]>(
+    [
+      ['3.10', '3', { knowsNone: true }],
+      ['4.0 with Mnesia', '4.0', { boots: true }],
+      ['4.0 with Khepri', '4.0', { khepri: true }],
+      ['4.3', '4.3-permitting', {}],
+    ],
+    2,
+  ),
+)(
   'an operator gets service and broker back, as `explain broker-does-not-boot` says: RabbitMQ %s',
   async (_, line, { khepri, boots = false, knowsNone }) => {
     const broker = await startBroker(line, 'packages')

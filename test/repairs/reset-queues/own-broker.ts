@@ -2,6 +2,8 @@ import amqp from 'amqplib'
 import type { ChannelModel, Options } from 'amqplib'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { operatorLock } from '../../../src/knowledge/broker.ts'
 import type { RabbitmqLine, ServerRecord } from '../../../src/lab/servers/index.ts'
 import { closedPort } from '../../adapters/peers.ts'
 import { freshVhost, rabbitmqctlOf, servers } from '../../servers/index.ts'
@@ -100,7 +102,8 @@ export async function queueDeployment(
   const environmentFile = join(service.directory, 'service.env')
   await writeFile(
     environmentFile,
-    `# of the tests\nSPRING_RABBITMQ_USERNAME=${vhost.endpoint.user}\n${durable === null ? '' : `${settingName}=${durable}\n`}`,
+    `# of the tests\nSPRING_RABBITMQ_USERNAME=${vhost.endpoint.user}\n` +
+      `${durable === null ? '' : `${settingName}=${durable}\n`}`,
   )
   const setting = async (): Promise<string | null> =>
     new RegExp(`^${settingName}=(.*)$`, 'm').exec(await readFile(environmentFile, 'utf8'))?.[1] ?? null
@@ -161,10 +164,14 @@ export async function queueDeployment(
     },
     async state() {
       const of = encodeURIComponent(vhost.vhost)
-      const queues = (await vhost.manage(
-        'GET',
-        `/api/queues/${of}?columns=name,durable,auto_delete,arguments`,
-      )) as Listed[]
+      const list = async (): Promise<Listed[]> =>
+        (await vhost.manage('GET', `/api/queues/${of}?columns=name,durable,auto_delete,arguments`)) as Listed[]
+      let queues = await list()
+      // a broker removes the queue that a connection alone used only some time after it has closed the connection
+      for (let i = 0; i < 50 && queues.some(({ name }) => name === operatorLock.queue); i++) {
+        await setTimeout(100)
+        queues = await list()
+      }
       const exchanges = (await vhost.manage('GET', `/api/exchanges/${of}`)) as Listed[]
       const bindings = (await vhost.manage('GET', `/api/bindings/${of}`)) as Record<string, string>[]
       const own = queues.filter(({ name }) => !name.startsWith('testops-admin.'))
@@ -275,12 +282,15 @@ async function declareAll(
     if (!durable) {
       for (const { name } of exchanges) {
         await service.log(
-          `${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable or auto-delete Exchange (${name}) durable:false, auto-delete:false.`,
+          `${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable or ` +
+            `auto-delete Exchange (${name}) durable:false, auto-delete:false.`,
         )
       }
       for (const { name, autoDelete = false } of queues.filter((it) => it.durable !== true)) {
         await service.log(
-          `${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable, auto-delete, or exclusive Queue (${name}) durable:false, auto-delete:${String(autoDelete)}, exclusive:false.`,
+          `${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable, ` +
+            `auto-delete, or exclusive Queue (${name}) durable:false, auto-delete:${String(autoDelete)}, ` +
+            'exclusive:false.',
         )
       }
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { madeDurable, withOwn } from './own-broker.ts'
 import type { Beans, QueueDeployment } from './own-broker.ts'
 
@@ -95,7 +95,7 @@ describe.concurrent('reset-queues and', () => {
       const stop = document.plan.steps.find(({ action }) => action.kind === 'stop-service')
       expect({ code: ended.code, loses: stop?.loses, state: await state() }).toEqual({
         code: 0,
-        loses: expect.stringMatching(/^replies with all messages: exclusive queues/) as string,
+        loses: expect.stringMatching(/^exclusive queues replies with all their messages/) as string,
         state: madeDurable(before),
       })
     })
@@ -109,7 +109,7 @@ describe.concurrent('reset-queues and', () => {
         ['1', 0],
         ['2', 0],
       ],
-      loses: /queue-of-a-kind with all messages, if their x-expires runs out/,
+      loses: /queue-of-a-kind with all messages, if the time in x-expires passes/,
     },
     {
       what: 'x-message-ttl',
@@ -118,7 +118,7 @@ describe.concurrent('reset-queues and', () => {
         ['1', 0],
         ['2', 0],
       ],
-      loses: /its time to live starts again/,
+      loses: /its time to live restarts/,
     },
     {
       what: 'priorities',
@@ -230,7 +230,8 @@ describe.concurrent('reset-queues and', () => {
         code: 69,
         error: expect.stringMatching(
           new RegExp(
-            `^RabbitMQ at \\S+ has no vhost ${vhost.vhost}, or user \\S+ may not use it, or a connection limit is reached$`,
+            `^RabbitMQ at \\S+ does not let user \\S+ open vhost ${vhost.vhost}. The vhost or the permission ` +
+              'is missing, or a connection limit has been reached$',
           ),
         ) as string,
         next: 'rabbitmqctl list_vhosts',

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
-import type { CheckReport, DoctorReport } from '../../../src/core/report.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
+import type { CheckReport, DoctorReport } from '../../../src/core/check.ts'
 import { foreign } from '../support/operator.ts'
 import type { Ended, Operator, OperatorOptions } from '../support/operator.ts'
 import { madeDurable, withOwn, withoutRepetitions } from './own-broker.ts'
@@ -76,7 +76,8 @@ describe.concurrent('of two machines that share only the broker', () => {
             error: 'BUSY',
             message: expect.stringMatching(
               new RegExp(
-                `^\\S+@\\S+ has been running ${first === 'reset-queues' ? '' : `${first} `}reset-queues on this deployment since \\S+Z$`,
+                `^\\S+@\\S+ has been running ${first === 'reset-queues' ? '' : `${first} `}reset-queues on ` +
+                  `this deployment since \\S+Z$`,
               ),
             ) as string,
           })
@@ -84,7 +85,7 @@ describe.concurrent('of two machines that share only the broker', () => {
           const underway = {
             status: 'ok',
             detail: expect.stringMatching(
-              /^a repair is under way: \S+@\S+ .*runs .*reset-queues since \S+Z$/,
+              /^a repair is under way: \S+@\S+ .*has been running .*reset-queues since \S+Z$/,
             ) as string,
           }
           expect([await unfinished(there.run), await unfinished(own.operator.run)]).toMatchObject([underway, underway])

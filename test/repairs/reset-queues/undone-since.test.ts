@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { withOwn } from './own-broker.ts'
 
 const reset = ['reset-queues', '--drain', '0']
@@ -43,7 +43,10 @@ describe.concurrent('a run that is over', () => {
       }).toEqual({
         code: 6,
         message: expect.stringMatching(
-          /^moving the messages of queue upload into \S+: others are reading queue upload: stop them first$/,
+          new RegExp(
+            String.raw`^moving the messages of queue upload into \S+: ` +
+              'other consumers are reading queue upload: stop these consumers first$',
+          ),
         ) as string,
         next: true,
       })

@@ -7,7 +7,9 @@ test.each([
   {
     what: 'a prefix that nothing shows is refused',
     environment: { TZ: 'UTC' },
-    said: "REFUSED the prefix of the vendor's settings is unknown: no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS in the service's settings. Nothing was changed",
+    said:
+      "REFUSED the prefix of the vendor's settings is unknown: no name in the service's settings ends in " +
+      '_RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS. Nothing was changed',
   },
   {
     what: 'one that a setting shows is written',

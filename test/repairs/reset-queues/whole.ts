@@ -29,9 +29,16 @@ const script = (vhost: string): string => `
   V = <<"${vhost}">>,
   Name = fun(R) -> element(4, R) end,
   Sorted = fun(A) -> io_lib:format("~w", [lists:sort(A)]) end,
-  Queues = [io_lib:format("queue\\t~s\\t~w\\t~w\\t~w\\t~s", [Name(amqqueue:get_name(Q)), amqqueue:is_durable(Q), amqqueue:is_auto_delete(Q), amqqueue:get_type(Q), Sorted(amqqueue:get_arguments(Q))]) || Q <- rabbit_amqqueue:list(V)],
-  Exchanges = [io_lib:format("exchange\\t~s\\t~w\\t~w\\t~w\\t~w\\t~s", [Name(element(2, E)), element(4, E), element(5, E), element(6, E), element(3, E), Sorted(element(7, E))]) || E <- rabbit_exchange:list(V)],
-  Bindings = [io_lib:format("binding\\t~s\\t~w\\t~s\\t~s\\t~w", [Name(element(2, B)), element(3, element(4, B)), Name(element(4, B)), element(3, B), element(5, B)]) || B <- rabbit_binding:list(V)],
+  Queues = [io_lib:format("queue\\t~s\\t~w\\t~w\\t~w\\t~s",
+      [Name(amqqueue:get_name(Q)), amqqueue:is_durable(Q), amqqueue:is_auto_delete(Q), amqqueue:get_type(Q),
+       Sorted(amqqueue:get_arguments(Q))])
+    || Q <- rabbit_amqqueue:list(V)],
+  Exchanges = [io_lib:format("exchange\\t~s\\t~w\\t~w\\t~w\\t~w\\t~s",
+      [Name(element(2, E)), element(4, E), element(5, E), element(6, E), element(3, E), Sorted(element(7, E))])
+    || E <- rabbit_exchange:list(V)],
+  Bindings = [io_lib:format("binding\\t~s\\t~w\\t~s\\t~s\\t~w",
+      [Name(element(2, B)), element(3, element(4, B)), Name(element(4, B)), element(3, B), element(5, B)])
+    || B <- rabbit_binding:list(V)],
   base64:encode(unicode:characters_to_binary(lists:join("\\n", Queues ++ Exchanges ++ Bindings))).`
 
 /** Nothing of what this program reads it with is used here. */
@@ -88,7 +95,8 @@ async function messagesIn(url: string, queue: string): Promise<string[]> {
   const all: string[] = []
   for (let it = await broker.get(queue); it; it = await broker.get(queue)) {
     all.push(
-      `${it.routingKey} ${withDeliveryMode(it.properties, 2).toString('hex')} ${it.body.length} ${createHash('sha256').update(it.body).digest('hex')}`,
+      `${it.routingKey} ${withDeliveryMode(it.properties, 2).toString('hex')} ${it.body.length} ` +
+        `${createHash('sha256').update(it.body).digest('hex')}`,
     )
   }
   // what was not acknowledged is in its place again

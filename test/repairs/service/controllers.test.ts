@@ -26,7 +26,8 @@ const all = [controller('Argo CD', false), controller('KEDA', true), controller(
 
 const risk = {
   name: 'controller',
-  message: 'Argo CD and the operator may start the service while it should be stopped, or revert the changes',
+  message:
+    'Argo CD and the operator may start the service while it should stay stopped, or revert the changes of this repair',
   proof: ['pause Argo CD', 'pause the operator'],
 }
 
@@ -68,36 +69,44 @@ test.each([
   expect(plan.risks.map(({ name }) => name).filter((it) => it === 'controller')).toEqual(risks)
 })
 
-test('each repair that stops or starts the service refuses where another controller owns instances of it, and names that', async () => {
-  const ownedByOthers = [
-    { name: 'Rollout `testops`', instances: ['testops-6c9d7b5f4-x2k4p'], proof: ['look at the Rollout'] },
-  ]
-  const held = lockTable([lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' })])
-  const refused = {
-    code: 'REFUSED',
-    message:
-      'Rollout `testops` owns 1 instance of the service (testops-6c9d7b5f4-x2k4p): this program does not stop these, and starts no others beside them',
-    suggestions: expect.arrayContaining(['look at the Rollout']) as unknown,
-  }
-  for (const status of [running({ ownedByOthers }), stopped({ state: 'failed', ownedByOthers })]) {
-    const sources = {
-      service: fakeService({ status }),
-      database: [fakeDatabase({ changelogLocks: [held] })] as const,
-      logs: fakeLogs(),
-      api: fakeApi(),
+test(
+  'each repair that stops or starts the service refuses where another controller owns instances of it, and names ' +
+    'that',
+  async () => {
+    const ownedByOthers = [
+      { name: 'Rollout `testops`', instances: ['testops-6c9d7b5f4-x2k4p'], proof: ['look at the Rollout'] },
+    ]
+    const held = lockTable([
+      lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' }),
+    ])
+    const refused = {
+      code: 'REFUSED',
+      message:
+        'Rollout `testops` owns 1 instance of the service (testops-6c9d7b5f4-x2k4p). testops-admin cannot stop ' +
+        'these instances, and starts no others while they run',
+      suggestions: expect.arrayContaining(['look at the Rollout']) as unknown,
     }
-    for (const repair of [stopTheService, startTheService, restartTheService])
-      await expect(repair.plan(sources, deployment, {})).rejects.toMatchObject(refused)
-    await expect(unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).rejects.toMatchObject(
-      refused,
-    )
-  }
-})
+    for (const status of [running({ ownedByOthers }), stopped({ state: 'failed', ownedByOthers })]) {
+      const sources = {
+        service: fakeService({ status }),
+        database: [fakeDatabase({ changelogLocks: [held] })] as const,
+        logs: fakeLogs(),
+        api: fakeApi(),
+      }
+      for (const repair of [stopTheService, startTheService, restartTheService])
+        await expect(repair.plan(sources, deployment, {})).rejects.toMatchObject(refused)
+      await expect(unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).rejects.toMatchObject(
+        refused,
+      )
+    }
+  },
+)
 
 test('where a setting is written in a pod template alone, the values file is named', () => {
   const change = { name: 'VENDOR_RABBIT_DURABLE', to: 'true' }
   expect(settingNotes(deployment, change)).toEqual([
-    'VENDOR_RABBIT_DURABLE is set in the pod template only. The next helm upgrade silently reverts it, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
+    'VENDOR_RABBIT_DURABLE is set in the pod template only. The next helm upgrade silently reverts it, unless ' +
+      'the values file sets it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
   ])
   expect(settingNotes({ ...deployment, platform: 'host' }, change)).toEqual([])
 })
@@ -114,7 +123,8 @@ test.each([
     notes.filter(
       (it) =>
         it ===
-        'cannot check that the service answers: user tester may not get secrets. It counts as started once the platform reports it ready',
+        'cannot check that the service answers: user tester may not get secrets. The service counts as started ' +
+          'when the platform reports it ready',
     ),
   ).toHaveLength(told)
 })

@@ -48,7 +48,8 @@ const stole: Partial<Parts> = {
         record('liquibase.lockservice : Waiting for changelog lock....'),
         record('liquibase.lockservice : Successfully released change log lock'),
         record(
-          'LockException: Could not acquire change log lock.  Currently locked by testops-7d9f8c5b6-q8zkn (192.0.2.2) since 11/21/26, 2:12 AM',
+          'LockException: Could not acquire change log lock.  Currently locked by testops-7d9f8c5b6-q8zkn ' +
+            '(192.0.2.2) since 11/21/26, 2:12 AM',
         ),
       ],
     },
@@ -121,7 +122,10 @@ test.each(['stop', 'restart'] as const)('%s of a service that migrates is a risk
     {
       name: 'running-migration',
       message: expect.stringMatching(
-        /^the service may be migrating: .*Stopping the service now leaves that lock behind and the migration unfinished\.$/,
+        new RegExp(
+          '^the service may be migrating: ' +
+            String.raw`.*Stopping the service during a migration leaves the lock held and the migration unfinished\.$`,
+        ),
       ) as string,
     },
   ])
@@ -136,7 +140,9 @@ test.each([
   expect(risks.map(({ name }) => name)).toEqual(names)
   for (const { message, proof } of risks)
     expect([message, proof[0]]).toEqual([
-      "the service's last start released a change-log lock that testops-7d9f8c5b6-q8zkn (192.0.2.2) held, and that migration may still be running. If you start the service now, two migrations run at once",
+      'when the service last started, it released the change-log lock held by testops-7d9f8c5b6-q8zkn ' +
+        '(192.0.2.2). If that holder is still migrating, starting the service now runs a second migration ' +
+        'at the same time',
       'ps -C java -o pid,lstart,args   # on testops-7d9f8c5b6-q8zkn',
     ])
 })
@@ -165,7 +171,7 @@ test.each<{ what: string; of: Partial<Parts>; risks: number; notes: RegExp }>([
     what: 'tables that cannot be read',
     of: { ...starting, database: [fakeDatabase({ changelogLocks: unreachable('database') })] },
     risks: 0,
-    notes: /cannot tell whether the service is migrating at db\.example\.org:5432\/testops: /,
+    notes: /cannot tell whether the service is migrating the database at db\.example\.org:5432\/testops: /,
   },
 ])('$what', async ({ of, risks, notes }) => {
   const plan = await repairs.restart.plan(sources(of), deployment, {})

@@ -143,18 +143,21 @@ describe('in a cluster', () => {
   }
   test('the values file comes last, and a note says so', async () => {
     expect((await inCluster([{ name: 'TZ', to: 'UTC' }], on({}))).notes[0]).toBe(
-      'TZ is set in the pod template only. The next helm upgrade silently reverts it, unless the values file has it too: env.open: {TZ: "UTC"}',
+      'TZ is set in the pod template only. The next helm upgrade silently reverts it, unless the values file ' +
+        'sets it too: env.open: {TZ: "UTC"}',
     )
     expect((await inCluster([{ name: 'TZ', to: null }], on({ TZ: 'UTC' }))).notes[0]).toBe(
-      'TZ is removed from the pod template only. If the values file has it, the next helm upgrade sets it again',
+      'TZ is removed from the pod template only. If the values file sets it, the next helm upgrade brings it back',
     )
   })
   test('nothing is changed under a service that runs, since that restarts it', async () => {
     const [message, next] = await refusal([{ name: 'TZ', to: 'UTC' }], on({}), false)
     expect([message, next]).toEqual([
-      'USAGE on Kubernetes, a changed setting starts new pods at once. Use --no-restart only while the service is stopped',
+      'USAGE on Kubernetes, a changed setting starts new pods at once, so `--no-restart` works only while the ' +
+        'service is stopped',
       [
-        'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
+        'testops-admin set-env NAME=VALUE --values FILE   # writes the setting to a values file of the chart, ' +
+          'for the next helm upgrade',
         'testops-admin service stop -d {deployment}',
       ],
     ])
@@ -183,9 +186,10 @@ describe('the queues that are there', () => {
       {
         name: 'queues-mismatch',
         message:
-          '1 queue of the service is transient: testops.upload. After this change, the service asks for durable queues and fails on transient ones.',
+          '1 queue of the service is transient: testops.upload. After this change, the service declares its ' +
+          'queues as durable and fails if they are transient.',
         proof: [
-          'testops-admin reset-queues -d {deployment}   # sets it and makes the queues fit, with their messages',
+          'testops-admin reset-queues -d {deployment}   # changes the setting and the queues, and keeps the messages',
           expect.stringMatching(/^rabbitmqctl .*list_queues/) as string,
         ],
       },
@@ -227,7 +231,8 @@ describe('the queues that are there', () => {
     expect([risks, notes]).toEqual([
       [],
       expect.arrayContaining([
-        'cannot tell whether the existing queues fit: RabbitMQ at mq.example.org:5672 refused the connection',
+        'cannot tell whether the existing queues match the setting: RabbitMQ at mq.example.org:5672 refused ' +
+          'the connection',
       ]),
     ])
   })
@@ -261,7 +266,8 @@ test.each([
   {
     name: 'SPRING_RABBITMQ_HOTS',
     said: [
-      'SPRING_RABBITMQ_HOTS is an unknown setting; did you mean `SPRING_RABBITMQ_HOST`, `SPRING_RABBITMQ_PORT` or `SPRING_RABBITMQ_PASSWORD`?',
+      'SPRING_RABBITMQ_HOTS is an unknown setting; did you mean `SPRING_RABBITMQ_HOST`, `SPRING_RABBITMQ_PORT` ' +
+        'or `SPRING_RABBITMQ_PASSWORD`?',
     ],
   },
   { name: 'SPRING_RABBITMQ_HOST', said: [] },

@@ -2,14 +2,15 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { faultsOf } from '../../output/schemas.ts'
 import { deploy } from '../support/deploy.ts'
-import { failpointsOf, spread, undoFailpointsOf } from '../support/failpoints.ts'
+import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { operator } from '../support/operator.ts'
 import type { Ended, Operator } from '../support/operator.ts'
 import { standIn } from '../support/stand-in.ts'
 import type { StandIn } from '../support/stand-in.ts'
+import { decisive, spread } from '../../support/campaign.ts'
 
 const before =
   '# of prod\nTZ=UTC\nVENDOR_ENDPOINT="https://old.example.org"\nSPRING_RABBITMQ_PASSWORD=former-secret\nLAST=1\n'
@@ -128,7 +129,8 @@ describe('settings', () => {
       ),
     ).toEqual(done)
     expect(await text()).toBe(
-      'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\nLOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION=debug\n',
+      'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\n' +
+        'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION=debug\n',
     )
     expect(endOf(await someone.repair(['set-env', '--integration-debug', 'off', '--no-restart']))).toEqual(done)
     expect(await text()).toBe('VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\n')
@@ -139,7 +141,8 @@ describe('settings', () => {
     const refused = await someone.repair(['set-env', '--durable-queues', 'true', '--no-restart'])
     expect([refused.code, refused.json<{ error: { message: string } }>().error.message]).toEqual([
       4,
-      "the prefix of the vendor's settings is unknown: no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS in the service's settings. Nothing was changed",
+      "the prefix of the vendor's settings is unknown: no name in the service's settings ends in " +
+        '_RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS. Nothing was changed',
     ])
     expect(endOf(await someone.repair(['set-env', '--integration-debug', 'off', '--no-restart']))).toEqual(nothing)
     expect(
@@ -158,7 +161,7 @@ describe('settings', () => {
     expect(await text()).toBe('ALLURE_REDIS_NAMESPACE=x\nALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=60\n')
   })
 
-  test.each(points(['stop-service', 'set-setting', 'start-service'], 0))(
+  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 0), 4))(
     'killed at %s, gone on with',
     async (failpoint) => {
       const { someone, text, service } = await situation()
@@ -168,7 +171,7 @@ describe('settings', () => {
     },
   )
 
-  test.each(points(['stop-service', 'set-setting', 'start-service'], 1))(
+  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 1), 4))(
     'killed at %s, taken back',
     async (failpoint) => {
       const { someone, text, service } = await situation()
@@ -194,26 +197,29 @@ describe('a secret', () => {
   const after = before.replace('former-secret', '"new-\\"secret\\"\\$ 1"')
   const secrets = /former-secret|new-.{0,2}secret/
 
-  test('from a file: neither value is told or kept, but for the former one beside the journal until it is taken back', async () => {
-    const { someone, text, calls, secretFile } = await situation()
-    const words = ['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`]
-    const dry = await someone.run([...words, '--dry-run'])
-    expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('set SPRING_RABBITMQ_PASSWORD, a secret')])
-    const ended = await someone.repair(words)
-    expect([endOf(ended), await text(), await calls()]).toEqual([done, after, ['stop', 'start']])
-    expect(endOf(await someone.repair(words))).toEqual(nothing)
-    const { 'former-SPRING_RABBITMQ_PASSWORD': former, ...others } = await kept(someone.state)
-    expect(former).toBe('former-secret')
-    const { run } = ended.json<RepairDocument>()
-    expect(
-      (await stat(join(someone.state, 'testops-admin', 'prod', 'runs', run!, 'former-SPRING_RABBITMQ_PASSWORD'))).mode &
-        0o777,
-    ).toBe(0o600)
-    expect(Object.values(others).join() + ended.stdout + ended.stderr + dry.stdout + dry.stderr).not.toMatch(secrets)
-    const undone = await someone.repair(['undo', run!])
-    expect([endOf(undone), await text()]).toEqual([done, before])
-    expect(Object.values(await kept(someone.state)).join() + undone.stdout + undone.stderr).not.toMatch(secrets)
-  })
+  test(
+    'from a file: neither value is told or kept, ' + 'but for the former one beside the journal until it is taken back',
+    async () => {
+      const { someone, text, calls, secretFile } = await situation()
+      const words = ['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`]
+      const dry = await someone.run([...words, '--dry-run'])
+      expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('set SPRING_RABBITMQ_PASSWORD, a secret')])
+      const ended = await someone.repair(words)
+      expect([endOf(ended), await text(), await calls()]).toEqual([done, after, ['stop', 'start']])
+      expect(endOf(await someone.repair(words))).toEqual(nothing)
+      const { 'former-SPRING_RABBITMQ_PASSWORD': former, ...others } = await kept(someone.state)
+      expect(former).toBe('former-secret')
+      const { run } = ended.json<RepairDocument>()
+      expect(
+        (await stat(join(someone.state, 'testops-admin', 'prod', 'runs', run!, 'former-SPRING_RABBITMQ_PASSWORD')))
+          .mode & 0o777,
+      ).toBe(0o600)
+      expect(Object.values(others).join() + ended.stdout + ended.stderr + dry.stdout + dry.stderr).not.toMatch(secrets)
+      const undone = await someone.repair(['undo', run!])
+      expect([endOf(undone), await text()]).toEqual([done, before])
+      expect(Object.values(await kept(someone.state)).join() + undone.stdout + undone.stderr).not.toMatch(secrets)
+    },
+  )
 
   test('from standard input, and a new one; taken away, and back', async () => {
     const { someone, text } = await situation('LAST=1\n')
@@ -226,28 +232,33 @@ describe('a secret', () => {
   })
 
   // there is no broker that keeps a copy of the journal
-  test.each(failpointsOf(['set-secret']).filter((name) => name !== 'begin:copied'))(
-    'killed at %s, gone on with, and taken back',
+  test.each(
+    decisive(
+      failpointsOf(['set-secret']).filter((name) => name !== 'begin:copied'),
+      5,
+    ),
+  )('killed at %s, gone on with, and taken back', async (failpoint) => {
+    const { someone, text, service, secretFile } = await situation()
+    await someone.killedAt(failpoint, ['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
+    const ended = await someone.run(['resume', '--json'])
+    expect([ended.code, await text(), await service.isRunning()], ended.stdout).toEqual([0, after, true])
+    const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+    expect((await someone.repair(['undo', runs[0]!.run])).code).toBe(0)
+    expect([await text(), await service.isRunning()]).toEqual([before, true])
+  })
+
+  test.each(decisive(undoFailpointsOf(['set-secret']), 3))(
+    'killed at %s, while it is taken back',
     async (failpoint) => {
-      const { someone, text, service, secretFile } = await situation()
-      await someone.killedAt(failpoint, ['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
-      const ended = await someone.run(['resume', '--json'])
-      expect([ended.code, await text(), await service.isRunning()], ended.stdout).toEqual([0, after, true])
-      const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
-      expect((await someone.repair(['undo', runs[0]!.run])).code).toBe(0)
-      expect([await text(), await service.isRunning()]).toEqual([before, true])
+      const { someone, text, secretFile } = await situation()
+      const { run } = (
+        await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
+      ).json<RepairDocument>()
+      await someone.killedAt(failpoint, ['undo', run!])
+      expect((await someone.run(['resume', '--json'])).code).toBe(0)
+      expect(await text()).toBe(before)
     },
   )
-
-  test.each(undoFailpointsOf(['set-secret']))('killed at %s, while it is taken back', async (failpoint) => {
-    const { someone, text, secretFile } = await situation()
-    const { run } = (
-      await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
-    ).json<RepairDocument>()
-    await someone.killedAt(failpoint, ['undo', run!])
-    expect((await someone.run(['resume', '--json'])).code).toBe(0)
-    expect(await text()).toBe(before)
-  })
 
   test('whose source has changed, or was standard input, is not gone on with, and is taken back', async () => {
     for (const source of ['file', '-']) {
@@ -291,7 +302,7 @@ describe('a secret', () => {
 
 describe('what is refused changes nothing', () => {
   const cases: { what: string; words: readonly string[]; said: string; code?: number; input?: string }[] = [
-    { what: 'nothing', words: [], said: 'name the setting to change' },
+    { what: 'nothing', words: [], said: 'specify the setting to change' },
     { what: 'no assignment', words: ['TZ'], said: '`TZ` is neither NAME=VALUE nor NAME-' },
     { what: 'no name', words: ['A-B=1'], said: '`A-B` is not a valid setting name: use letters, digits and _' },
     { what: 'an empty name', words: ['=1'], said: '`` is not a valid setting name: use letters, digits and _' },
@@ -303,12 +314,16 @@ describe('what is refused changes nothing', () => {
     {
       what: 'a secret in clear',
       words: ['SPRING_RABBITMQ_PASSWORD=abc123'],
-      said: 'SPRING_RABBITMQ_PASSWORD is a secret: on a command line, others on this machine can read it, and the shell records it',
+      said:
+        'SPRING_RABBITMQ_PASSWORD is a secret. Other users of this machine can read it on the command line, and ' +
+        'the shell saves it in its history',
     },
     {
       what: 'an address with a password',
       words: ['X=amqp://u:abc123@h'],
-      said: 'X is a secret: on a command line, others on this machine can read it, and the shell records it',
+      said:
+        'X is a secret. Other users of this machine can read it on the command line, and the shell saves it in ' +
+        'its history',
     },
     { what: 'a line end', words: ['X=a\nb'], said: 'the value of X contains control characters or a line break' },
     {
@@ -323,11 +338,11 @@ describe('what is refused changes nothing', () => {
       input: 'abc123\nb\n',
       said: 'the value of X has control characters or more than one line',
     },
-    { what: 'a setting twice', words: ['X=1', 'X-'], said: 'X is named twice: once is enough' },
+    { what: 'a setting twice', words: ['X=1', 'X-'], said: 'X appears twice. Each setting may appear only once' },
     {
       what: 'a setting by name and by flag',
       words: ['VENDOR_RABBIT_DURABLE=true', '--durable-queues', 'true', '--vendor-prefix', 'VENDOR'],
-      said: 'VENDOR_RABBIT_DURABLE is named twice: once is enough',
+      said: 'VENDOR_RABBIT_DURABLE appears twice. Each setting may appear only once',
     },
     {
       what: 'a boolean that is none',
@@ -342,12 +357,14 @@ describe('what is refused changes nothing', () => {
     {
       what: 'a clear value for what holds a secret',
       words: ['SECRETIVE=1'],
-      said: 'SECRETIVE is a secret: on a command line, others on this machine can read it, and the shell records it',
+      said:
+        'SECRETIVE is a secret. Other users of this machine can read it on the command line, and the shell saves ' +
+        'it in its history',
     },
     {
       what: 'a clear value in place of an address with a password',
       words: ['MQ=amqp://h'],
-      said: 'MQ holds a secret. Pass its new value in a file',
+      said: 'MQ is a secret. Pass its new value in a file',
     },
   ]
   test.each(cases)('$what', async ({ words, said, input, code = 64 }) => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { faultsOf } from '../../output/schemas.ts'
 import { failpointsOf } from '../support/failpoints.ts'
 import { operator } from '../support/operator.ts'
@@ -93,14 +93,18 @@ test.each([
     before: 'testops:\n  version: 1\n',
     words: ['A=1'],
     code: 4,
-    said: "the chart's values are below testops, as in an umbrella chart. Values at the top would have no effect",
+    said:
+      "the values of the service's chart seem to be under testops, as in an umbrella chart. Values at the top of " +
+      'the file would have no effect',
   },
   {
     what: 'SOPS',
     before: `${open}sops: {mac: x}\n`,
     words: ['A=2'],
     code: 4,
-    said: 'FILE line 5 cannot be edited safely: it is encrypted with SOPS, which signs the whole file',
+    said:
+      'FILE line 5 cannot be edited safely: SOPS has encrypted the file, and rejects it if it is changed ' +
+      'without SOPS',
   },
   {
     what: 'a setting as a map',
@@ -109,7 +113,13 @@ test.each([
     code: 4,
     said: 'FILE line 1 cannot be edited safely: env.open.A is a map',
   },
-  { what: 'a setting twice', before: open, words: ['A=2', 'A-'], code: 64, said: 'A is named twice: once is enough' },
+  {
+    what: 'a setting twice',
+    before: open,
+    words: ['A=2', 'A-'],
+    code: 64,
+    said: 'A appears twice. Each setting may appear only once',
+  },
 ])('$what is refused, and changes nothing', async ({ before, words, code, said }) => {
   const { someone, file, text } = await situation(before)
   const ended = await someone.repair(['set-env', '--values', file, ...words])
@@ -137,7 +147,8 @@ test('of an umbrella chart, the command that is proposed does it', async () => {
     ])
   ).json<{ error: { suggestions: string[] } }>()
   expect(error.suggestions).toEqual([
-    `testops-admin set-env --values ${file} --path testops 'A=a b' B- --durable-queues true --token-lifetime 60 --integration-debug on --vendor-prefix VENDOR --vendor-package VENDOR_PACKAGE`,
+    `testops-admin set-env --values ${file} --path testops 'A=a b' B- --durable-queues true --token-lifetime ` +
+      '60 --integration-debug on --vendor-prefix VENDOR --vendor-package VENDOR_PACKAGE',
   ])
   const words = [
     'set-env',
@@ -163,8 +174,9 @@ test('a number that stands there bare is told of, and so are queues', async () =
   const { someone, file } = await situation('env: {open: {A: 1}}\n')
   const ended = await someone.repair(['set-env', '--values', file, 'A=1', '--durable-queues', 'true', ...vendor])
   expect(ended.json<RepairDocument>().plan.notes.slice(0, 2)).toEqual([
-    'env.open.A is not text in the file, and Kubernetes takes only text as a setting: put it in quotes',
-    'the existing queues must fit this setting, or the service fails on them. To make them fit: testops-admin reset-queues',
+    'env.open.A is not text in the file, but Kubernetes accepts only text. Put the value in quotes',
+    'if the existing queues do not match this setting, the service fails to declare them. To change the ' +
+      'queues: testops-admin reset-queues',
   ])
 })
 

@@ -48,14 +48,6 @@ function ofUndo(kind: string): string[] {
   if (/\b(putAside|takeBackAside|putBack)\(/.test(text)) return ofAction('move-messages')
   return /perform: .* =>\s+(\w+)\([^]*undo: .* =>\s+\1\(/.test(text) ? ofAction(kind) : []
 }
-
-/** Returns all items in a campaign, else every n-th from `place` on, so that all places together cover each item. */
-export function spread<T>(all: readonly T[], n: number, place: number): T[] {
-  return isCampaign ? [...all] : all.filter((_, index) => index % n === place)
-}
-
-/** True under `npm run campaign` */
-export const isCampaign = process.env['TESTOPS_ADMIN_CAMPAIGN'] === '1'
 const undoSteps = 'undo.ts'
 
 /** Returns the points of each step (`before`) and of the run (`verify:before`), without those of an adoption. */

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { mayShare, runWarm } from '../../support/warm/index.ts'
 
 /** Home folder of all operators, so that the program's compile cache is shared */
 const home = join(tmpdir(), `testops-admin-operators-${process.getuid?.() ?? 0}`)
@@ -53,15 +54,17 @@ export interface Begun {
   goOn: () => void
 }
 
-/** An operator who types commands at a machine: each runs the built program in a process of its own. */
+/** An operator who types commands at a machine. */
 export interface Operator {
   /** The operator's state folder, as XDG_STATE_HOME */
   readonly state: string
+  /** Runs a command, in a process that may have run others before, but where it is to be killed or reads its input */
   run: (words: readonly string[], options?: OperatorOptions) => Promise<Ended>
   /** Runs a command, confirmed by the deployment's name and with --json */
   repair: (words: readonly string[], options?: OperatorOptions) => Promise<Ended>
   /** Runs `repair`, which must end by SIGKILL at that failpoint; throws otherwise */
   killedAt: (failpoint: string, words: readonly string[], options?: OperatorOptions) => Promise<Ended>
+  /** Runs a command in a process of its own */
   begin: (words: readonly string[], options?: OperatorOptions) => Begun
   /** Returns the same person on another machine */
   elsewhere: () => Promise<Operator>
@@ -75,24 +78,25 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
   await mkdir(home, { recursive: true, mode: 0o700 })
   const running = new Set<ChildProcess>()
   const others: Operator[] = []
+  const surroundings = ({ state = own, env = {}, failpoint = given.failpoint }: OperatorOptions) => ({
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    NO_COLOR: '1',
+    ...environment,
+    TESTOPS_ADMIN_DEPLOYMENT: name,
+    XDG_STATE_HOME: state,
+    ...(failpoint !== undefined && { TESTOPS_ADMIN_FAILPOINT: failpoint }),
+    ...given.env,
+    ...env,
+  })
   const begin: Operator['begin'] = (words, options = {}) => {
-    const { state = own, env = {}, failpoint = given.failpoint, input } = options
+    const { input } = options
     const since = performance.now()
     const child = spawn(process.execPath, [program, ...words], {
       cwd: own,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        HOME: home,
-        LANG: 'C.UTF-8',
-        TZ: 'UTC',
-        NO_COLOR: '1',
-        ...environment,
-        TESTOPS_ADMIN_DEPLOYMENT: name,
-        XDG_STATE_HOME: state,
-        ...(failpoint !== undefined && { TESTOPS_ADMIN_FAILPOINT: failpoint }),
-        ...given.env,
-        ...env,
-      },
+      env: surroundings(options),
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     // the process may end without reading it
@@ -143,7 +147,20 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
       },
     }
   }
-  const run: Operator['run'] = async (words, options) => begin(words, options).ended
+  const run: Operator['run'] = async (words, options = {}) => {
+    const env = surroundings(options)
+    if (options.input !== undefined || !mayShare(env)) return begin(words, options).ended
+    const since = performance.now()
+    const { exitCode: code, stdout, stderr } = await runWarm({ words, directory: own, environment: env })
+    return {
+      code,
+      signal: null,
+      stdout,
+      stderr,
+      milliseconds: performance.now() - since,
+      json: <T>() => documentIn<T>(words, stdout, stderr),
+    }
+  }
   const repair: Operator['repair'] = async (words, options) => run([...words, '--confirm', name, '--json'], options)
   return {
     state: own,
@@ -154,7 +171,8 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
       const ended = await repair(words, { ...options, failpoint })
       if (ended.signal === 'SIGKILL') return ended
       throw new Error(
-        `${words.join(' ')} was to be killed at ${failpoint}, and ended with ${ended.code}: ${ended.stderr}${ended.stdout}`,
+        `${words.join(' ')} was to be killed at ${failpoint}, and ended with ${ended.code}: ` +
+          `${ended.stderr}${ended.stdout}`,
       )
     },
     async elsewhere() {

@@ -45,13 +45,18 @@ export async function recordPostgres(of: Address): Promise<Recorder> {
 }
 
 /** What even a read-only transaction can change */
-const effects =
-  /\b(pg_(try_)?advisory\w+|pg_(terminate|cancel)_backend|pg_notify|pg_reload_conf|pg_rotate_logfile|set_config|nextval|setval|lo_\w+|dblink\w*|COPY|NOTIFY|LOCK|CALL|DO)\b/i
+const effects = new RegExp(
+  String.raw`\b(pg_(try_)?advisory\w+|pg_(terminate|cancel)_backend|pg_notify|pg_reload_conf|` +
+    String.raw`pg_rotate_logfile|set_config|nextval|setval|lo_\w+|dblink\w*|COPY|NOTIFY|LOCK|CALL|DO)\b`,
+  'i',
+)
 
 /** Records Redis commands. A command that is not listed as a read counts as a write. `breakAt`: as for `recording`. */
 export async function recordRedis(of: Address, breakAt: BreakAt = never): Promise<Recorder> {
-  const reads =
-    /^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|HMGET|HGET|SMEMBERS|SCARD|ZRANGE|ZCARD|CLIENT (SETNAME|SETINFO|ID))$/
+  const reads = new RegExp(
+    '^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|' +
+      'HMGET|HGET|SMEMBERS|SCARD|ZRANGE|ZCARD|CLIENT (SETNAME|SETINFO|ID))$',
+  )
   return recording(
     of,
     (asked) => reads.test(asked),

@@ -52,7 +52,9 @@ describe('the stand-in misbehaves:', () => {
     await service.behave({ stop: 'fail', start: 'die' })
     await expect(stopService(manager, options)).rejects.toThrow(/exited with 1: stop was refused$/)
     await service.stop()
-    await expect(startService(manager, options)).rejects.toThrow(/^the service did not stay up: failed/)
+    await expect(startService(manager, options)).rejects.toThrow(
+      /^the service started, but did not keep running: failed/,
+    )
   })
 })
 

@@ -2,11 +2,12 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { journalQueuePrefix } from '../../../src/knowledge/broker.ts'
 import type { HistoryDocument } from '../../../src/output/history.ts'
-import { failpointsOf, isCampaign, spread } from '../support/failpoints.ts'
+import { failpointsOf } from '../support/failpoints.ts'
 import { lineTo } from './line.ts'
 import type { Line } from './line.ts'
 import { free, stuck } from './situation.ts'
 import type { LockColumns, Situation } from './situation.ts'
+import { decisive, isCampaign, spread, withinShare } from '../../support/campaign.ts'
 
 const timeoutMs = 900_000
 const kinds = ['stop-service', 'release-lock', 'start-service']
@@ -27,7 +28,8 @@ const faults: Readonly<Record<string, (world: { at: Situation; line: Line }) => 
   },
   async 'sessions are ended'({ at: { database } }) {
     await database.query(
-      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE 'testops-admin%' AND datname = current_database()",
+      'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE ' +
+        "'testops-admin%' AND datname = current_database()",
     )
     return async () => undefined
   },
@@ -52,7 +54,8 @@ const faults: Readonly<Record<string, (world: { at: Situation; line: Line }) => 
   async 'the database takes no change'({ at: { database } }) {
     await database.query(`ALTER DATABASE ${database.name} SET default_transaction_read_only = on`)
     await database.query(
-      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE 'testops-admin%' AND datname = current_database()",
+      'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE ' +
+        "'testops-admin%' AND datname = current_database()",
     )
     return async () =>
       void (await database.query(
@@ -89,7 +92,7 @@ describe.concurrent('what befalls the database at each instant of unlock-changel
       const ends: Record<string, End> = {}
       const expected: Record<string, Omit<End, 'said'>> = {}
       try {
-        for (const [failpoint, fault] of situations(isUndone ? 1 : 0)) {
+        for (const [failpoint, fault] of withinShare(situations(isUndone ? 1 : 0))) {
           const held = await at.reset()
           const here = await at.someone.elsewhere()
           const begun = here.begin(
@@ -149,7 +152,7 @@ function situations(place: number): [failpoint: string, fault: string][] {
   const names = Object.keys(faults)
   const instants = failpointsOf(kinds)
   if (isCampaign) return instants.flatMap((failpoint) => names.map((name): [string, string] => [failpoint, name]))
-  return spread(instants, ways.length, place).map((failpoint, index) => [
+  return decisive(spread(instants, ways.length, place), names.length).map((failpoint, index) => [
     failpoint,
     names[(index + place * 4) % names.length]!,
   ])

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { HistoryDocument } from '../../../src/output/history.ts'
 import { journalQueuePrefix } from '../../../src/knowledge/broker.ts'
-import { failpointsOf, spread, undoFailpointsOf } from '../support/failpoints.ts'
+import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import type { Operator } from '../support/operator.ts'
 import { free, stuck } from './situation.ts'
 import type { LockColumns, Situation } from './situation.ts'
 import { foreign } from '../support/operator.ts'
+import { decisive, spread, withinShare } from '../../support/campaign.ts'
 
 const kinds = ['stop-service', 'release-lock', 'start-service']
 const timeoutMs = 900_000
@@ -64,7 +65,7 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
       const at = await stuck({ withBroker: true })
       const [ends, expected]: [Ends, Ends] = [{}, {}]
       try {
-        for (const failpoint of spread(failpointsOf(kinds), ways.length, place)) {
+        for (const failpoint of withinShare(decisive(spread(failpointsOf(kinds), ways.length, place), 3))) {
           const held = await at.reset()
           const machines = { here: await at.someone.elsewhere(), there: await at.someone.elsewhere() }
           await machines.here.killedAt(failpoint, ['unlock-changelog'])
@@ -109,10 +110,12 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
         at.database.query('SELECT id, locked, lockgranted::text, lockedby FROM databasechangeloglock ORDER BY id')
       const [ends, expected]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}]
       try {
-        for (const failpoint of spread(
-          failpointsOf(['insert-lock-row', 'remove-lock-rows']).filter((it) => /-rows?:/.test(it)),
-          2,
-          place,
+        for (const failpoint of withinShare(
+          spread(
+            failpointsOf(['insert-lock-row', 'remove-lock-rows']).filter((it) => /-rows?:/.test(it)),
+            2,
+            place,
+          ),
         )) {
           await at.reset()
           await at.database.query(`DELETE FROM databasechangeloglock; INSERT INTO databasechangeloglock ${left}`)

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { pgbouncer } from '../../servers/index.ts'
 import { lineTo } from './line.ts'
 import { free, stuck, told } from './situation.ts'
@@ -104,7 +104,7 @@ describe('the lock changes hands', () => {
       expect({
         code,
         outcome,
-        said: /has changed hands/.test(error!.message),
+        said: /has changed since the plan was made/.test(error!.message),
         row: await at.row(),
         runs: await at.service.isRunning(),
         releases: await at.releases(),
@@ -161,7 +161,8 @@ test(
     }).toEqual({ code: 4, said: true, row: held, runs: true })
     // its statement would run on, and hold up the others
     await at.database.query(
-      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'PostgreSQL JDBC Driver' AND datname = current_database()",
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'PostgreSQL JDBC " +
+        "Driver' AND datname = current_database()",
     )
   },
   timeoutMs,
@@ -190,7 +191,7 @@ test(
     expect({
       code,
       lacks: plan.steps.flatMap(({ action }) => (action.kind === 'release-lock' ? action.lacks : [])),
-      said: /an open session may be the holder's: database session/.test(error!.message),
+      said: /an open database session may belong to the lock holder: database session/.test(error!.message),
       row: await at.row(),
       runs: await at.service.isRunning(),
     }).toEqual({
@@ -229,7 +230,8 @@ test(
       runs: await at.service.isRunning(),
     }).toEqual({ code: 4, risks: ['unproven-holder'], row: inNewYork, runs: true })
     await at.database.query(
-      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'PostgreSQL JDBC Driver' AND datname = current_database()",
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'PostgreSQL JDBC " +
+        "Driver' AND datname = current_database()",
     )
     const released = await here.repair(['unlock-changelog'])
     expect({ code: released.code, row: await at.row() }).toEqual({ code: 0, row: free })
@@ -336,7 +338,8 @@ test(
         'SELECT id, locked, lockgranted::text, lockedby FROM databasechangeloglock WHERE id <> 1 ORDER BY id',
       )
     await at.database.query(
-      "INSERT INTO databasechangeloglock VALUES (2, true, '2026-11-20 01:02:03.000004', 'testops-old (10.0.0.7)'), (-3, false, NULL, NULL)",
+      "INSERT INTO databasechangeloglock VALUES (2, true, '2026-11-20 01:02:03.000004', 'testops-old " +
+        "(10.0.0.7)'), (-3, false, NULL, NULL)",
     )
     const left = await others()
     const here = await at.someone.elsewhere()

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { freshDatabase, freshVhost } from '../../servers/index.ts'
 import type { FreshDatabase, FreshVhost } from '../../servers/index.ts'
 import { deploy } from '../support/deploy.ts'
@@ -117,7 +117,8 @@ export async function stuck({
     reset,
     async row() {
       const [row] = await database.query(
-        "SELECT locked, to_char(lockgranted, 'YYYY-MM-DD HH24:MI:SS.US') AS lockgranted, lockedby FROM databasechangeloglock WHERE id = 1",
+        "SELECT locked, to_char(lockgranted, 'YYYY-MM-DD HH24:MI:SS.US') AS lockgranted, lockedby FROM " +
+          'databasechangeloglock WHERE id = 1',
       )
       return (row as LockColumns | undefined) ?? null
     },
@@ -157,11 +158,14 @@ export async function stuck({
 async function makeTable(database: FreshDatabase): Promise<void> {
   const { user } = database.endpoint
   await database.query(
-    `CREATE TABLE databasechangeloglock (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, LOCKGRANTED TIMESTAMP WITHOUT TIME ZONE,
-      LOCKEDBY VARCHAR(255), CONSTRAINT databasechangeloglock_pkey PRIMARY KEY (ID));
+    `CREATE TABLE databasechangeloglock (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL,
+      LOCKGRANTED TIMESTAMP WITHOUT TIME ZONE, LOCKEDBY VARCHAR(255),
+      CONSTRAINT databasechangeloglock_pkey PRIMARY KEY (ID));
     CREATE TABLE releases (at timestamptz NOT NULL DEFAULT clock_timestamp());
-    CREATE FUNCTION count_release() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO releases DEFAULT VALUES; RETURN NULL; END';
-    CREATE TRIGGER count_release AFTER UPDATE ON databasechangeloglock FOR EACH ROW WHEN (OLD.locked AND NOT NEW.locked) EXECUTE FUNCTION count_release();
+    CREATE FUNCTION count_release() RETURNS trigger LANGUAGE plpgsql
+      AS 'BEGIN INSERT INTO releases DEFAULT VALUES; RETURN NULL; END';
+    CREATE TRIGGER count_release AFTER UPDATE ON databasechangeloglock FOR EACH ROW
+      WHEN (OLD.locked AND NOT NEW.locked) EXECUTE FUNCTION count_release();
     ALTER TABLE databasechangeloglock OWNER TO ${user}; ALTER TABLE releases OWNER TO ${user}`,
   )
 }

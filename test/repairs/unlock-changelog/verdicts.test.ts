@@ -128,27 +128,30 @@ const cases: readonly Case[] = [
     situation: 'started again since, no session is left',
     around: restarted,
     expected: 'dead',
-    says: /the process that took it is gone: testops-1 was restarted at/,
+    says: /the process that took the lock has ended: testops-1 was restarted later, at/,
   },
   {
     situation: 'stopped, no session is left',
     around: off,
     expected: 'dead',
-    says: /the holder is dead: no instance of the service runs; no open database session can be the holder's/,
+    says: new RegExp(
+      'the holder is dead: no instance of the service is running; no open database session can belong to the lock ' +
+        'holder',
+    ),
   },
   {
     situation: 'started again, and waits in a transaction',
     around: (user) => ({ ...restarted(user, -4000), logs: waits() }),
     before: [`${waiting} /* 6 s */`],
     expected: 'dead',
-    says: /the service itself waits for it/,
+    says: /the service itself is waiting for the lock/,
   },
   {
     situation: 'started again, and its session is in a transaction, for what the log does not show',
     around: (user) => restarted(user, -4000),
     before: [`${waiting} /* 6 s */`],
     expected: 'unproven-holder',
-    says: /testops-1 may have taken it before or after its last start/,
+    says: /it is unclear whether testops-1 took the lock before or after its last start/,
   },
   {
     situation: 'stopped, and its last statement still runs',
@@ -174,7 +177,12 @@ const cases: readonly Case[] = [
     around: off,
     before: ['SELECT 1'],
     expected: 'unproven-holder',
-    says: /an open session may be the holder's: database session \d+ \(idle for .*\nFind out whose sessions these are, and wait until they have ended\.\npsql -h /,
+    says: new RegExp(
+      String.raw`an open database session may belong to the lock holder: database session \d+ \(idle for .*\n` +
+        String.raw`Find out which clients hold the open database sessions, ` +
+        String.raw`and wait until these sessions have ended\.\n` +
+        'psql -h ',
+    ),
   },
   {
     situation: 'runs since before, and does not answer',
@@ -192,7 +200,7 @@ const cases: readonly Case[] = [
     around: (user) => ({ ...older(user), logs: waits() }),
     before: [`${waiting} /* 6 s */`],
     expected: 'dead',
-    says: /the service itself waits for it/,
+    says: /the service itself is waiting for the lock/,
   },
   {
     situation: 'runs since before, and waited until a moment ago for what it may have got since',
@@ -224,35 +232,46 @@ const cases: readonly Case[] = [
     around: (user) => ({ ...older(user), api: fakeApi() }),
     before: [`${work} /* of the service */`],
     expected: 'unproven-holder',
-    says: /another process may be migrating.*\nMake sure that no Liquibase runs beside the service\.\nps -fC java {3}# on testops-1/,
+    says: new RegExp(
+      String.raw`another process may be migrating.*\n` +
+        String.raw`Make sure that no separate Liquibase process is running beside the service\.\n` +
+        'ps -fC java {3}# on testops-1',
+    ),
   },
   {
     situation: 'answers since before, took it by its own log, and a session of another process sits in a transaction',
     around: (user) => ({ ...older(user), logs: told('acquired'), api: fakeApi() }),
     before: [inJava],
     expected: 'unproven-holder',
-    says: /an open session may be the holder's/,
+    says: /an open database session may belong to the lock holder/,
   },
   ...['UTC', 'America/New_York', null].flatMap((timeZone) =>
     [inJava, 'SELECT 1'].map(
       (what): Case => ({
-        situation: `taken in New York while the zone is ${timeZone}, the service was started again, and another process sits at ${what}`,
+        situation:
+          `taken in New York while the zone is ${timeZone}, the service was started again, and another process ` +
+          `sits at ${what}`,
         rows: inNewYork,
         timeZone,
         around: restarted,
         after: [what],
         expected: 'unproven-holder',
-        says: /an open session may be the holder's: database session \d+ \(idle/,
+        says: /an open database session may belong to the lock holder: database session \d+ \(idle/,
       }),
     ),
   ),
   {
     situation:
-      'answers since before, gave back what it took by its own log, and another process of its machine migrates in small steps',
+      'answers since before, gave back what it took by its own log, and another process of its machine ' +
+      'migrates in small steps',
     around: (user) => ({ ...older(user), logs: told('acquired', 'released'), api: fakeApi() }),
     before: ['BEGIN; SELECT 2 /* of the service */'],
     expected: 'unproven-holder',
-    says: /another process may be migrating.*\nMake sure that no Liquibase runs beside the service\.\nps -fC java {3}# on testops-1/,
+    says: new RegExp(
+      String.raw`another process may be migrating.*\n` +
+        String.raw`Make sure that no separate Liquibase process is running beside the service\.\n` +
+        'ps -fC java {3}# on testops-1',
+    ),
   },
   {
     situation: 'answers, and nobody knows its time zone',
@@ -260,7 +279,7 @@ const cases: readonly Case[] = [
     timeZone: null,
     around: (user) => ({ ...older(user), api: fakeApi() }),
     expected: 'unproven-holder',
-    says: /testops-1 may have taken it before or after its last start/,
+    says: /it is unclear whether testops-1 took the lock before or after its last start/,
   },
   {
     situation: 'runs since before, waits, and another process of its machine migrates in small steps',
@@ -283,21 +302,21 @@ const cases: readonly Case[] = [
       api: unreachable('api'),
     }),
     expected: 'unproven-holder',
-    says: /testops-1 may have taken it before or after its last start/,
+    says: /it is unclear whether testops-1 took the lock before or after its last start/,
   },
   {
     situation: 'taken on another host',
     rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')",
     around: restarted,
     expected: 'unproven-holder',
-    says: /elsewhere is not an instance of the service/,
+    says: /elsewhere, the host named in the lock, is not an instance of the service/,
   },
   {
     situation: 'taken on another host, and the service is stopped',
     rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')",
     around: off,
     expected: 'unproven-holder',
-    says: /cannot see what runs on elsewhere/,
+    says: /names host elsewhere, and testops-admin cannot see what runs there/,
   },
   {
     situation: 'other sessions may not be seen',
@@ -325,7 +344,7 @@ const cases: readonly Case[] = [
     around: (user) => ({ ...older(user), logs: waits() }),
     before: [`${waiting} /* 6 s */`],
     expected: 'dead',
-    says: /\(time zone unknown/,
+    says: /in an unknown time zone/,
   },
   {
     situation: 'nobody knows its time zone, and nothing else tells',
@@ -342,17 +361,21 @@ const cases: readonly Case[] = [
     around: off,
     before: [work],
     expected: 'unproven-holder',
-    says: /^(?![^]*is dead)[^]*an open session may be the holder's: database session \d+ \(active for /,
+    says: new RegExp(
+      '^(?![^]*is dead)[^]*an open database session may belong to the lock holder: ' +
+        String.raw`database session \d+ \(active for `,
+    ),
   },
   {
     situation:
-      'taken in another time zone than the settings name, and another process of the machine migrates beside the service',
+      'taken in another time zone than the settings name, and another process of the machine migrates beside ' +
+      'the service',
     rows: inNewYork,
     assumed: true,
     around: (user) => ({ ...restarted(user), api: unreachable('api') }),
     before: [work],
     expected: 'unproven-holder',
-    says: /an open session may be the holder's/,
+    says: /an open database session may belong to the lock holder/,
   },
   {
     situation: 'taken in another time zone than the settings name, and nobody is at work',
@@ -361,7 +384,7 @@ const cases: readonly Case[] = [
     around: off,
     before: ['SELECT 1'],
     expected: 'unproven-holder',
-    says: /^(?![^]*is dead)[^]*an open session may be the holder's: database session \d+ \(idle/,
+    says: /^(?![^]*is dead)[^]*an open database session may belong to the lock holder: database session \d+ \(idle/,
   },
   {
     situation:
@@ -370,14 +393,14 @@ const cases: readonly Case[] = [
     around: off,
     before: [work],
     expected: 'unproven-holder',
-    says: /an open session may be the holder's: database session \d+ \(active/,
+    says: /an open database session may belong to the lock holder: database session \d+ \(active/,
   },
   {
     situation: 'locked without a time and a name, the service has given up',
     rows: '(1, true, NULL, NULL)',
     around: off,
     expected: 'dead',
-    says: /half cleared: locked, without lockgranted and lockedby/,
+    says: /has a locked row in which lockgranted and lockedby are NULL/,
   },
   {
     situation: 'locked without a time and a name, and a session is at work',
@@ -391,7 +414,7 @@ const cases: readonly Case[] = [
     rows: "(1, true, now() AT TIME ZONE 'UTC', NULL)",
     around: off,
     expected: 'dead',
-    says: /half cleared: locked, without lockedby/,
+    says: /has a locked row in which lockedby is NULL/,
   },
   {
     situation: 'free',
@@ -434,7 +457,11 @@ const cases: readonly Case[] = [
     around: restarted,
     foreign: [work],
     expected: 'unproven-holder',
-    says: /has a session open \(\d+ of PostgreSQL JDBC Driver\).*\nFind out what that session does, and wait until it has ended\.\npsql -h /,
+    says: new RegExp(
+      String.raw`1 session of \S+ \(PID \d+ of PostgreSQL JDBC Driver\) may hold the lock.*\n` +
+        'Find out what the database sessions of other users are doing, ' +
+        String.raw`and wait until these sessions have ended\.\npsql -h `,
+    ),
   },
   {
     situation: 'somebody migrates as another user by a program of any name, between two statements',
@@ -442,7 +469,7 @@ const cases: readonly Case[] = [
     foreign: ['SELECT 1 /* of release-tool */'],
     sql: 'GRANT UPDATE ON databasechangeloglock TO PUBLIC',
     expected: 'unproven-holder',
-    says: /has a session open \(\d+ of release-tool\)/,
+    says: /1 session of \S+ \(PID \d+ of release-tool\)/,
   },
   {
     situation: 'somebody who may not take the lock has a session that does nothing',
@@ -461,7 +488,11 @@ const cases: readonly Case[] = [
     around: off,
     hidden: [work],
     expected: 'unproven-holder',
-    says: /^(?![^]*no open database session)[^]*this user may not see what \S+ does in the database, or since when \(\d+ of PostgreSQL JDBC Driver; [^]*\nLet this user see all database sessions\.\npsql .*GRANT pg_read_all_stats TO /,
+    says: new RegExp(
+      '^(?![^]*no open database session)[^]*this database user has no permission to see ' +
+        String.raw`the activity and age of 1 session of \S+ \(PID \d+ of PostgreSQL JDBC Driver\)[^]*\n` +
+        String.raw`Let the database user of testops-admin see all sessions\.\npsql .*GRANT pg_read_all_stats TO `,
+    ),
   },
   {
     situation: 'a DBA works by Java as another user, and hides it; as whom the service signs in is not known',
@@ -475,41 +506,53 @@ const cases: readonly Case[] = [
     around: off,
     hidden: [`${work} /* of pg_dump */`],
     expected: 'dead',
-    says: /no open database session can be the holder's/,
+    says: /no open database session can belong to the lock holder/,
   },
   {
     situation: 'two rows with id 1',
     rows: `${held}, (1, false, NULL, NULL)`,
     around: off,
-    expected:
-      /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1 and no primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/,
+    expected: new RegExp(
+      String.raw`^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1, ` +
+        'because it has no primary key[.] .*' +
+        String.raw`\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$`,
+    ),
   },
   {
     situation: 'no table',
     sql: 'DROP TABLE databasechangeloglock',
-    expected:
-      /^UNEXPECTED_ANSWER there is no table databasechangeloglock in \S+: Liquibase has not run there yet, or the service uses another database$/,
+    expected: new RegExp(
+      String.raw`^UNEXPECTED_ANSWER no table databasechangeloglock in \S+: ` +
+        'Liquibase has not created the table yet, or the service uses a different database$',
+    ),
   },
   {
     situation: 'the table lies where the service does not look',
     around: off,
     sql: 'CREATE SCHEMA attic AUTHORIZATION {user}; ALTER TABLE databasechangeloglock SET SCHEMA attic',
     expected: 'dead',
-    says: /is in schema attic, and nothing shows that the service looks there/,
+    says: /is in schema attic, and nothing shows that the service uses that schema/,
   },
   {
     situation: 'a second table elsewhere is held',
     rows: '(1, false, NULL, NULL)',
     around: off,
-    sql: `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`,
+    sql:
+      `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE ` +
+      `attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`,
     expected: 'nothing',
-    says: /attic\.databasechangeloglock is held by testops-1 \(10\.0\.0\.7\), .*To release it, pass --schema attic/,
+    says: new RegExp(
+      String.raw`testops-1 \(10\.0\.0\.7\) holds the lock in attic\.databasechangeloglock, ` +
+        '.*To release the lock, pass --schema attic',
+    ),
   },
   {
     situation: 'a second table elsewhere is held, and named',
     rows: '(1, false, NULL, NULL)',
     around: off,
-    sql: `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`,
+    sql:
+      `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE ` +
+      `attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`,
     options: { schema: 'attic' },
     expected: 'dead',
   },
@@ -517,13 +560,13 @@ const cases: readonly Case[] = [
     situation: 'a schema that has none',
     around: off,
     options: { schema: 'attic' },
-    expected: 'USAGE schema attic has no table databasechangeloglock; there is one in public',
+    expected: 'USAGE schema attic has no table databasechangeloglock; schemas with this table: public',
   },
   {
     situation: 'the table may not be read',
     around: off,
     asks: [],
-    expected: /^FORBIDDEN \S+ may not read public\.databasechangeloglock at /,
+    expected: /^FORBIDDEN \S+ has no permission to read public\.databasechangeloglock at /,
   },
   {
     situation: 'the user may only read, as long as nothing else is said',
@@ -541,21 +584,20 @@ const cases: readonly Case[] = [
     situation: 'rows may not be deleted',
     rows: "(1, false, NULL, NULL), (2, true, now(), 'x')",
     asks: ['GRANT SELECT, UPDATE, INSERT ON databasechangeloglock TO {role}'],
-    expected: /^FORBIDDEN \S+ may not change public\.databasechangeloglock at /,
+    expected: /^FORBIDDEN user \S+ has no permission to change public\.databasechangeloglock at /,
   },
   {
     situation: 'the row may not be changed',
     around: off,
     asks: ['GRANT SELECT ON databasechangeloglock TO {role}'],
-    expected: /^FORBIDDEN \S+ may not change public\.databasechangeloglock at /,
+    expected: /^FORBIDDEN user \S+ has no permission to change public\.databasechangeloglock at /,
   },
   {
     situation: 'how the service is stopped is not known',
     around: () => ({
-      service: new AdminError('NOT_CONFIGURED', 'how the service is started and stopped is not known'),
+      service: new AdminError('NOT_CONFIGURED', 'no start and stop commands are configured'),
     }),
-    expected:
-      'NOT_CONFIGURED the service cannot be stopped and started: how the service is started and stopped is not known',
+    expected: 'NOT_CONFIGURED cannot stop and start the service: no start and stop commands are configured',
   },
 ]
 
@@ -613,7 +655,7 @@ describe.concurrent('what is said of a lock:', () => {
         'release the lock in public.databasechangeloglock at db2:5432/uploads, held by testops-1 (10.0.0.7)',
         'start the service and wait until it answers and the change-log lock is free',
       ],
-      left: 'db3:5432/analytics is left as it is: PostgreSQL at db3:5432 refused the connection',
+      left: 'db3:5432/analytics stays unchanged: PostgreSQL at db3:5432 refused the connection',
       target: {
         database: 'db.example.org:5432/testops, PostgreSQL 15.8',
         'database 2': 'db2:5432/uploads, PostgreSQL 15.8',
@@ -669,12 +711,13 @@ describe('a further data source', () => {
     [
       'may not be read',
       { identity, changelogLocks: [lockTable(null)] },
-      'FORBIDDEN testops may not read public.databasechangeloglock at db2:5432/uploads',
+      'FORBIDDEN testops has no permission to read public.databasechangeloglock at db2:5432/uploads',
     ],
     [
       'is a standby with a held row',
       { identity: { ...identity, inRecovery: true }, changelogLocks: [lockTable([stuck])] },
-      'REFUSED PostgreSQL at db2:5432/uploads is in recovery and takes no changes: it is a standby or is being restored',
+      'REFUSED PostgreSQL at db2:5432/uploads is in recovery and accepts no changes: the server is a standby, ' +
+        'or is being restored',
     ],
   ]
   const planOf = async (
@@ -697,7 +740,7 @@ describe('a further data source', () => {
     const { steps, notes } = await planOf(main, further(of))
     expect([steps.map(({ action }) => action.kind), notes.at(-1)]).toEqual([
       ['stop-service', 'release-lock', 'start-service'],
-      `db2:5432/uploads is left as it is: ${said.replace(/^\w+ /, '')}`,
+      `db2:5432/uploads stays unchanged: ${said.replace(/^\w+ /, '')}`,
     ])
   })
 
@@ -723,7 +766,7 @@ describe('a further data source', () => {
     expect(
       risks.map(({ name, message }) => [
         name,
-        /cannot see what runs on one.*cannot see what runs on two/.test(message),
+        /names host one, .* cannot see what runs there.* names host two, /.test(message),
       ]),
     ).toEqual([['unproven-holder', true]])
   })

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { filesSource } from '../../../src/adapters/settings-file/index.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import { imageText, parseImage, variableOf } from '../../../src/repairs/legacy-image/image-name.ts'
+import { imageText, parseImage, variableOf } from '../../../src/repairs/legacy-image/image.ts'
 import { useLegacyImage } from '../../../src/repairs/use-legacy-image.ts'
 import type { LegacyOptions } from '../../../src/repairs/use-legacy-image.ts'
 
@@ -59,7 +59,7 @@ async function planned(
     const told = plan.steps.length === 0 ? plan.notes : edits
     return [
       ...told,
-      ...plan.notes.filter((it) => it.includes('from there too')),
+      ...plan.notes.filter((it) => it.startsWith('the same line also sets the image of ')),
       ...plan.risks.map(({ name }) => `risk ${name}`),
     ].map((it) => it.replaceAll(`${folder}/`, ''))
   } catch (error) {
@@ -85,7 +85,7 @@ describe('of values files', () => {
       what: 'a build before the first',
       files: { f: old },
       said: [
-        'REFUSED f has version 526u03, but image testops-legacy exists only since build 527u01. Nothing was changed',
+        'REFUSED f has version 526u03, but builds before 527u01 have no image testops-legacy. Nothing was changed',
         'testops-admin use-legacy-image --values f --build 527u01   # or a later build',
       ],
     },
@@ -100,7 +100,8 @@ describe('of values files', () => {
       files: { f: current },
       options: { build: '526u09' },
       said: [
-        'REFUSED build 526u09 was requested, but image testops-legacy exists only since build 527u01. Nothing was changed',
+        'REFUSED build 526u09 was requested, but builds before 527u01 have no image testops-legacy. Nothing ' +
+          'was changed',
         'testops-admin use-legacy-image --values f --build 527u01   # or a later build',
       ],
     },
@@ -109,7 +110,7 @@ describe('of values files', () => {
       files: { f: current },
       options: { build: 'new' },
       said: [
-        'USAGE --build new is not a build: write it like 527u01',
+        'USAGE --build new is not a valid build. Write a build such as 527u01',
         'testops-admin use-legacy-image --values f --build 527u01',
       ],
     },
@@ -155,8 +156,9 @@ describe('of values files', () => {
       what: 'an empty name',
       files: { f: current.replace(': testops', ': ""') },
       said: [
-        'REFUSED image.imageName in f line 3 is empty, so image.repository holds the whole image name. Nothing was changed',
-        'first set image.repository to the repository only, and image.imageName to testops',
+        'REFUSED image.imageName in f line 3 is empty, so the chart takes the whole image name from ' +
+          'image.repository. Nothing was changed',
+        'first set image.repository to the repository without the image name, and image.imageName to testops',
       ],
     },
     {
@@ -195,7 +197,8 @@ describe('of values files', () => {
       what: 'below a key that is not named',
       files: { f: 'testops:\n  version: 527u01\nother: 1\n' },
       said: [
-        "REFUSED the chart's values are below testops, as in an umbrella chart. Values at the top would have no effect",
+        "REFUSED the values of the service's chart seem to be under testops, as in an umbrella chart. Values at " +
+          'the top of the file would have no effect',
         'testops-admin use-legacy-image --values f --path testops',
       ],
     },
@@ -204,7 +207,7 @@ describe('of values files', () => {
       files: { f: 'testops:\n  version: 527u01\n' },
       options: { path: ['testop'], revert: true },
       said: [
-        'USAGE there is no testop in f; did you mean `testops`?',
+        'USAGE no key testop in f; did you mean `testops`?',
         'testops-admin use-legacy-image --values f --revert --path testops',
       ],
     },
@@ -234,9 +237,11 @@ describe('of values files', () => {
 
 describe('of a compose file', () => {
   const real =
-    'services:\n  testops:\n    image: ${IMAGES_REGISTRY}/${IMAGES_REPO}/testops:${RELEASE_TO_DEPLOY}\n  redis:\n    image: redis:6.2\n'
+    'services:\n  testops:\n    image: ${IMAGES_REGISTRY}/${IMAGES_REPO}/testops:${RELEASE_TO_DEPLOY}\n  ' +
+    'redis:\n    image: redis:6.2\n'
   const edited =
-    'f services.testops.image=${IMAGES_REGISTRY}/${IMAGES_REPO}/testops:${RELEASE_TO_DEPLOY}→${IMAGES_REGISTRY}/${IMAGES_REPO}/testops-legacy:${RELEASE_TO_DEPLOY}'
+    'f services.testops.image=${IMAGES_REGISTRY}/${IMAGES_REPO}/testops:${RELEASE_TO_DEPLOY}→' +
+    '${IMAGES_REGISTRY}/${IMAGES_REPO}/testops-legacy:${RELEASE_TO_DEPLOY}'
   const literal = real.replace(/\$\{IM.*/, 'r.io/testops:527u01')
   const two = `${literal}  other:\n    image: r.io/testops-legacy:527u01\n`
   const cases: Case[] = [
@@ -249,7 +254,8 @@ describe('of a compose file', () => {
       what: 'a build before the first',
       files: { f: real, '.env': 'RELEASE_TO_DEPLOY=526u03\n' },
       said: [
-        'REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, but image testops-legacy exists only since build 527u01. Nothing was changed',
+        'REFUSED .env next to f (RELEASE_TO_DEPLOY) has version 526u03, but builds before 527u01 have ' +
+          'no image testops-legacy. Nothing was changed',
         'testops-admin use-legacy-image --compose f --build 527u01   # or a later build',
       ],
     },
@@ -264,8 +270,9 @@ describe('of a compose file', () => {
       files: { f: real, '.env': 'RELEASE_TO_DEPLOY=526u03\n' },
       options: { build: '527u01' },
       said: [
-        'REFUSED the tag of the image in f line 3 is ${RELEASE_TO_DEPLOY}: nothing was changed',
-        'set RELEASE_TO_DEPLOY=527u01 in .env beside the file, then leave out --build',
+        'REFUSED the image tag in f line 3 comes from a variable (${RELEASE_TO_DEPLOY}), so --build cannot set ' +
+          'it. Nothing was changed',
+        'set RELEASE_TO_DEPLOY=527u01 in .env next to the compose file, then run the command without --build',
       ],
     },
     {
@@ -283,8 +290,9 @@ describe('of a compose file', () => {
       what: 'a digest',
       files: { f: literal.replace(':527u01', '@sha256:12') },
       said: [
-        'REFUSED the image in f line 3 is pinned by a digest that belongs to testops only. Nothing was changed',
-        "first remove the digest, or replace it with the other image's",
+        'REFUSED a digest pins the image in f line 3 to testops, so no other image can be set there. Nothing ' +
+          'was changed',
+        'first remove the digest, or replace it with the digest of the new image',
       ],
     },
     {
@@ -292,8 +300,8 @@ describe('of a compose file', () => {
       files: { f: literal.replace('testops:527u01', '${NAME}:1') },
       options: { service: 'testops' },
       said: [
-        'REFUSED the image name in f line 3 is in a variable (r.io/${NAME}:1). Nothing was changed',
-        'set that variable in .env beside f',
+        'REFUSED the image name in f line 3 comes from a variable (r.io/${NAME}:1). Nothing was changed',
+        'change this variable in .env next to f, so that the image name becomes testops-legacy',
       ],
     },
     {
@@ -322,7 +330,7 @@ describe('of a compose file', () => {
       files: { f: two },
       options: { service: 'testop' },
       said: [
-        'USAGE there is no service testop in f; did you mean `testops`?',
+        'USAGE no service testop in f; did you mean `testops`?',
         'testops-admin use-legacy-image --compose f --service testops',
       ],
     },
@@ -330,29 +338,27 @@ describe('of a compose file', () => {
       what: 'a service without an image',
       files: { f: 'services:\n  a: {build: .}\n' },
       options: { service: 'a' },
-      said: [
-        'REFUSED service a in f line 2 has no image of its own: nothing was changed',
-        'docker compose -f f config',
-      ],
+      said: ['REFUSED service a in f line 2 sets no image. Nothing was changed', 'docker compose -f f config'],
     },
     {
       what: 'no service of ours',
       files: { f: 'services:\n  redis:\n    image: redis:6\n' },
       said: [
-        'REFUSED f has no service with image testops or testops-legacy; nothing was changed',
+        'REFUSED f has no service with image testops or testops-legacy. Nothing was changed',
         'testops-admin use-legacy-image --compose f --service redis',
       ],
     },
     {
       what: 'no compose file',
       files: { f: current },
-      said: ['REFUSED f has no services: it is not a compose file; nothing was changed'],
+      said: ['REFUSED f has no services: it is not a compose file. Nothing was changed'],
     },
     {
       what: 'a build that .env exports, with a comment',
       files: { f: real, '.env': 'export RELEASE_TO_DEPLOY="526u03"  # until May\n' },
       said: [
-        'REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, but image testops-legacy exists only since build 527u01. Nothing was changed',
+        'REFUSED .env next to f (RELEASE_TO_DEPLOY) has version 526u03, but builds before 527u01 have ' +
+          'no image testops-legacy. Nothing was changed',
         'testops-admin use-legacy-image --compose f --build 527u01   # or a later build',
       ],
     },
@@ -395,14 +401,15 @@ describe('of a compose file', () => {
       options: { service: 'worker' },
       said: [
         'f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01',
-        'testops gets its image from there too',
+        'the same line also sets the image of testops, so that image changes too',
       ],
     },
     {
       what: 'in what is elsewhere',
       files: { f: 'include:\n  - oci://r.io/app:1\n  - ${APP}/compose.yml\nservices: {redis: {image: redis:6}}\n' },
       said: [
-        'REFUSED f has no service with image testops or testops-legacy; files that it includes from elsewhere were not read: oci://r.io/app:1, ${APP}/compose.yml; nothing was changed',
+        'REFUSED f has no service with image testops or testops-legacy; included files that are not on this ' +
+          'machine were not read: oci://r.io/app:1, ${APP}/compose.yml. Nothing was changed',
         'testops-admin use-legacy-image --compose f --service redis',
       ],
     },
@@ -411,7 +418,8 @@ describe('of a compose file', () => {
       files: { f: 'services:\n  testops: {extends: {file: "https://h/base.yml", service: base}}\n' },
       options: { service: 'testops' },
       said: [
-        'REFUSED service testops in f line 2 extends a service of https://h/base.yml, which is not on this machine: nothing was changed',
+        'REFUSED service testops in f line 2 extends a service in https://h/base.yml, a file that is not on ' +
+          'this machine. Nothing was changed',
         'docker compose -f f config',
       ],
     },
@@ -419,8 +427,9 @@ describe('of a compose file', () => {
       what: 'an image that is built here',
       files: { f: literal.replace('  redis', '    build: .\n  redis') },
       said: [
-        'REFUSED the image of service testops is built on this machine (`build`), so its name does not show what is in it. Nothing was changed',
-        'change FROM in its Dockerfile, then build it again',
+        'REFUSED the image of service testops is built on this machine (`build`), so the image name does not ' +
+          'show what the image contains. Nothing was changed',
+        'change FROM in the Dockerfile, then build the image again',
       ],
     },
     {
@@ -451,7 +460,8 @@ describe('of a compose file', () => {
       files: { f: 'services:\n  testops:\n    image: &i r.io/testops:527u01\n  worker: {image: *i}\n' },
       options: { service: 'testops' },
       said: [
-        'REFUSED f line 3 cannot be edited safely: services.testops.image is in a part of the file that is used elsewhere through *i',
+        'REFUSED f line 3 cannot be edited safely: other parts of the file reuse services.testops.image ' +
+          'through aliases: *i',
         'sed -n 3p f',
       ],
     },

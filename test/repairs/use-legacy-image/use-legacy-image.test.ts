@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { RepairDocument } from '../../../src/core/repair-document.ts'
+import type { RepairDocument } from '../../../src/core/repair.ts'
 import { faultsOf } from '../../output/schemas.ts'
 import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { operator } from '../support/operator.ts'
@@ -111,7 +111,7 @@ test('which file, that there is none, or that it cannot be edited, is said', asy
   const missing = await someone.run(['use-legacy-image', '--values', 'none.yaml', '--json'])
   expect([missing.code, missing.json()]).toMatchObject([
     64,
-    { error: { code: 'USAGE', message: expect.stringMatching(/^there is no file \S+\/none\.yaml$/) as string } },
+    { error: { code: 'USAGE', message: expect.stringMatching(/^the file \S+\/none\.yaml is missing$/) as string } },
   ])
   const tabs = await someone.repair(words)
   expect([tabs.code, tabs.json()]).toMatchObject([
@@ -267,7 +267,8 @@ test('what was changed by somebody else meanwhile is left alone', async () => {
   const ended = await begun.ended
   expect([endOf(ended), ended.json<RepairDocument>().error?.message]).toEqual([
     { code: 6, outcome: 'interrupted' },
-    `somebody else has changed image.imageName, version in ${file}: neither the old nor the new value is there`,
+    `somebody else has changed image.imageName, version in ${file}: the file has neither the old value nor the ` +
+      'one that this run sets',
   ])
   expect(await text()).toBe(before.replace('526u03', '526u04'))
   // nothing of it is there to take back
@@ -285,7 +286,8 @@ test('what was changed at that place after a run is not taken back', async () =>
   const ended = await someone.repair(onFile('undo', run!))
   expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
     4,
-    `somebody else has changed image.imageName, version in ${file}: neither the old nor the new value is there`,
+    `somebody else has changed image.imageName, version in ${file}: the file has neither the old value nor the ` +
+      'one that this run sets',
   ])
   expect(await text()).toBe(`# more\r\n${after.replace('527u01', '527u02')}`)
 })

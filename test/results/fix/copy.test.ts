@@ -144,11 +144,11 @@ describe('attachments go to the root', () => {
     const { left, ...rest } = await copy()
     expect(rest).toEqual({ files: 4, mended: new Map([['nested-attachment', 1]]), leftCount: 3, omitted: [] })
     expect(left.map(({ place, message }) => [place, message])).toEqual([
-      ['attachments[1].source', 'the file that it names is missing'],
-      ['attachments[2].source', 'it names a file outside the directory'],
+      ['attachments[1].source', 'the attachment refers to a missing file'],
+      ['attachments[2].source', 'the attachment refers to a file outside the results directory'],
       [
         'attachments[3].source',
-        'several files in child directories are called two.png: cannot tell which one is meant',
+        'several files in subdirectories have the name two.png: cannot tell which of them is the attachment',
       ],
     ])
   })
@@ -239,8 +239,8 @@ test('links are followed to files in the directory alone, and what is no file is
     '{}',
   ])
   expect(lstatSync(join(place, 'to/linked.txt')).isFile()).toBe(true)
-  const out = 'a symbolic link that leads out of the directory, and was not followed'
-  const nowhere = 'a symbolic link that leads nowhere'
+  const out = 'a symbolic link that points outside the directory'
+  const nowhere = 'a broken symbolic link'
   expect(Object.fromEntries(omitted.map(({ file, message }) => [file, message]))).toEqual({
     'out.txt': out,
     'chain-out.txt': out,
@@ -283,16 +283,16 @@ test('the right to run as the owner of a file is not copied', async () => {
 
 describe('where a copy may be', () => {
   test.each<[what: string, from: string, output: string, message: string]>([
-    ['in the directory', 'from', 'from/to', 'is in'],
-    ['the directory itself', 'from', 'from', 'is in'],
-    ['in it by a link', 'from', 'link/to', 'is in'],
-    ['around it', 'from/inner', 'from', 'is in'],
+    ['in the directory', 'from', 'from/to', 'must be outside the original'],
+    ['the directory itself', 'from', 'from', 'must be outside the original'],
+    ['in it by a link', 'from', 'link/to', 'must be outside the original'],
+    ['around it', 'from/inner', 'from', 'contains the original'],
     ['not empty', 'from', 'full', 'is not empty'],
-    ['a file', 'from', 'full/x', 'no directory'],
+    ['a file', 'from', 'full/x', 'not a directory'],
     ['a link', 'from', 'link', 'a symbolic link'],
     ['in no directory', 'from', 'none/to', 'there is no directory'],
     ['of no directory', 'none', 'to', 'there is no directory'],
-    ['of a file', 'full/x', 'to', 'is no directory'],
+    ['of a file', 'full/x', 'to', 'is not a directory'],
   ])('%s', async (_, from, output, message) => {
     write({ 'a-result.json': '{}', 'inner/x': '' })
     write({ x: '' }, 'full')
@@ -350,7 +350,7 @@ describe('a copy that fails leaves nothing', () => {
     })
     await expect(failed).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: expect.stringMatching(/99\.txt disappeared during the copy: .*; nothing was written to /) as string,
+      message: expect.stringMatching(/99\.txt disappeared during the copy\. .*; nothing was written to /) as string,
     })
     expect(readdirSync(place)).toEqual(['from'])
   })
@@ -374,7 +374,9 @@ describe('a copy that fails leaves nothing', () => {
     })
     await expect(failed).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: `${join(place, 'from/99.txt')} was replaced by something that is not a file during the copy: is something still writing there?`,
+      message:
+        `during the copy, ${join(place, 'from/99.txt')} was replaced by something that is not a file. Another ` +
+        'program may still be writing to the directory',
     })
     expect(readdirSync(place)).toEqual(['from'])
   })
@@ -405,7 +407,10 @@ describe('a copy that fails leaves nothing', () => {
     await expect(failed).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /99\.txt was replaced by a link that leads out of the directory during the copy: is something still writing there\?$/,
+        new RegExp(
+          String.raw`^during the copy, .*99\.txt was replaced by a link that points outside the directory\. ` +
+            'Another program may still be writing to the directory$',
+        ),
       ) as string,
     })
     expect(readdirSync(place).sort()).toEqual(['elsewhere', 'from'])
@@ -423,7 +428,9 @@ describe('a copy that fails leaves nothing', () => {
     })
     await expect(failed).rejects.toMatchObject({
       code: 'USAGE',
-      message: `--output: something else wrote ${join(place, 'to')} during the copy, so it is left as it is`,
+      message:
+        `--output: another program wrote to ${join(place, 'to')} during the copy, so this command wrote nothing ` +
+        'there',
     })
     expect([readdirSync(place).sort(), read()]).toEqual([['from', 'to'], { x: '' }])
   })
@@ -464,7 +471,8 @@ test('what a process that was killed has left is removed, and nothing else', asy
   expect(told.sort()).toEqual(
     ['.to.new-abcdef', '.to.new-elsewhere-abcdef'].map(
       (name) =>
-        `/${name} is an unfinished copy, perhaps of another machine that still writes it; if not: rm -r /${name}`,
+        `/${name} is an unfinished copy. Another machine may still be writing it. If not, remove the copy: ` +
+        `rm -r /${name}`,
     ),
   )
 })

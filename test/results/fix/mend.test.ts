@@ -7,7 +7,7 @@ const mending = (): Mending => {
   return {
     move: (source) =>
       source === 'lost/x.png'
-        ? { why: 'the file that it names is missing' }
+        ? { why: 'the attachment refers to a missing file' }
         : source.includes('/')
           ? { to: source.replace(/^.*\//, '') }
           : null,

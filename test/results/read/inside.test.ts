@@ -55,7 +55,7 @@ it.each<[string, string, number, (folder: string) => void]>([
       path,
       withEvent(nth, () => event(folder)),
     ),
-  ).toThrow(/leads out of the directory|ELOOP/)
+  ).toThrow(/points outside the directory|ELOOP/)
   expect(openFiles()).toBe(before)
 })
 

@@ -43,7 +43,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'closeSync',
     1,
     (path) => files.rmSync(path),
-    'has disappeared since the directory was listed, or is a link that leads nowhere',
+    'the file disappeared after the directory was listed, or is a broken link',
   ],
   ['vanishes when it is open', whole, 'openSync', 1, (path) => files.rmSync(path), JSON.parse(whole)],
   [
@@ -60,7 +60,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'fstatSync',
     1,
     (path) => files.appendFileSync(path, whole.slice(8, 12)),
-    'was written to while it was read',
+    'the file changed while it was read',
   ],
   [
     'grows after it was read',
@@ -68,7 +68,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'readSync',
     3,
     (path) => files.appendFileSync(path, whole.slice(8, 12)),
-    'was written to while it was read',
+    'the file changed while it was read',
   ],
   [
     'is cut down while it is read',
@@ -76,7 +76,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'fstatSync',
     1,
     (path) => files.truncateSync(path, 10),
-    'was written to while it was read',
+    'the file changed while it was read',
   ],
   [
     'is cut down to nothing before it is read',
@@ -92,7 +92,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'closeSync',
     1,
     (path) => (files.rmSync(path), files.mkdirSync(path)),
-    'is no longer a file',
+    'the entry is no longer a file',
   ],
   [
     'stays as it is',
@@ -100,7 +100,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'closeSync',
     1,
     () => undefined,
-    'the file ends in the middle, after 8 bytes: its writer was stopped, or had not finished',
+    'the file ends in the middle, after 8 bytes. The program that writes this file was stopped, or is still writing',
   ],
 ])('a file that %s', async (_, content, step, nth, event, expected) => {
   const path = join(resultsDirectory({ file: content }), 'file')

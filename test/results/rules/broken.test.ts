@@ -22,7 +22,9 @@ function ofBytes(bytes: number): string {
 
 /** Nested as deep as is asked for. */
 function deep(levels: number, innermost: string): string {
-  return `{"name":"a","fullName":"b","status":"passed",${'"steps":[{'.repeat(levels)}${innermost}${'}]'.repeat(levels)}}`
+  const opened = '"steps":[{'.repeat(levels)
+  const closed = '}]'.repeat(levels)
+  return `{"name":"a","fullName":"b","status":"passed",${opened}${innermost}${closed}}`
 }
 
 const sound: readonly (readonly [title: string, files: Files])[] = [
@@ -70,7 +72,7 @@ const sound: readonly (readonly [title: string, files: Files])[] = [
 
 const broken: readonly (readonly [rule: RuleId, title: string, files: Files, places: readonly string[]])[] = [
   ['empty-results', 'nothing', {}, ['']],
-  ['empty-results', 'results in a child directory', { 'allure-results/a-result.json': one() }, ['']],
+  ['empty-results', 'results in a subdirectory', { 'allure-results/a-result.json': one() }, ['']],
   ['oversize-result', 'one byte too many', { [a]: ofBytes(2_000_001) }, ['a-result.json description']],
   ['long-field', '256 characters of a name', { [a]: one({ name: 'n'.repeat(256) }) }, ['a-result.json name']],
   ['long-field', '128 emoji', { [a]: one({ fullName: '\u{1f600}'.repeat(128) }) }, ['a-result.json fullName']],

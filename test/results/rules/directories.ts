@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { lintResults } from '../../../src/results/lint.ts'
-import type { LintOptions } from '../../../src/results/report.ts'
+import type { LintOptions } from '../../../src/results/problem.ts'
 
 /** What the files of a directory hold, by their paths; what is no text is written as JSON. */
 export type Files = Readonly<Record<string, unknown>>

@@ -41,19 +41,22 @@ function told(group: readonly ResultFile[]): string[] {
 }
 
 const collision = (count: number, how: string): string[] => [
-  `name-collision fullName: ${count} results of different tests have the full name "shop.Login.logsIn"; their ${how}`,
+  `name-collision fullName: ${count} results of different tests share the full name "shop.Login.logsIn"; their ${how}`,
 ]
-const missing = (count: number, how: string, why = 'there are no parameters'): string[] => [
-  `parameters-missing parameters: ${count} runs of the test "shop.Login.logsIn" cannot be told apart, because ${why}; ${how}`,
+const missing = (count: number, how: string, why = 'they have no parameters'): string[] => [
+  `parameters-missing parameters: ${count} runs of the test "shop.Login.logsIn" cannot be told apart, because ` +
+    `${why}. ${how}`,
 ]
-const passed = 'each of them passed, so none is a retry'
+const passed = 'All passed, so they are not retries'
 const twoPassed = [
-  'name-collision fullName: 2 results have the full name "shop.Login.logsIn". Both passed, so neither is a retry of the other',
+  'name-collision fullName: 2 results share the full name "shop.Login.logsIn". Both passed, so they are not retries',
 ]
 const twoMarked = (count: number): string[] => [
-  `name-collision fullName: ${count} results of 2 different tests have the full name "shop.Login.logsIn", judging by the numbers of their retries`,
+  `name-collision fullName: ${count} results share the full name "shop.Login.logsIn", but their retry numbers ` +
+    'show that they belong to 2 different tests',
 ]
-const outcomes = (values: string): string => `their outcomes differ, but not like those of retries: ${values}`
+const outcomes = (values: string): string =>
+  `Their outcomes differ (${values}), and they do not look like retries of one test`
 
 describe('results that become one', () => {
   it.each<[title: string, group: ResultFile[], expected: readonly string[]]>([
@@ -116,37 +119,37 @@ describe('results that become one', () => {
         { status: 'passed', parameters: [{ name: 'a', value: '1', excluded: true }] },
         { status: 'failed', parameters: [{ name: 'a', value: '2', excluded: true }] },
       ),
-      missing(2, outcomes('"passed" and "failed"'), 'all parameters are excluded'),
+      missing(2, outcomes('"passed" and "failed"'), 'all their parameters are excluded'),
     ],
     [
       'numbers of data',
       names('logs in [1]', 'logs in [2]'),
-      missing(2, 'their names show different data: "logs in [1]" and "logs in [2]"'),
+      missing(2, 'Their names show different data: "logs in [1]" and "logs in [2]"'),
     ],
     [
       'numbers with a sign',
       names('logs in #1', 'logs in #2'),
-      missing(2, 'their names show different data: "logs in #1" and "logs in #2"'),
+      missing(2, 'Their names show different data: "logs in #1" and "logs in #2"'),
     ],
     [
       'data in brackets',
       names('logs in (anna)', 'logs in (ivan)', 'logs in'),
-      missing(3, 'their names show different data: "logs in (anna)", "logs in (ivan)" and "logs in"'),
+      missing(3, 'Their names show different data: "logs in (anna)", "logs in (ivan)" and "logs in"'),
     ],
     [
       'names that JUnit gives',
       names('[1] anna, 5', '[2] ivan, 7'),
-      missing(2, 'their names show different data: "[1] anna, 5" and "[2] ivan, 7"'),
+      missing(2, 'Their names show different data: "[1] anna, 5" and "[2] ivan, 7"'),
     ],
     [
       'repetitions',
       names('repetition 1 of 2', 'repetition 2 of 2'),
-      missing(2, 'their names show different data: "repetition 1 of 2" and "repetition 2 of 2"'),
+      missing(2, 'Their names show different data: "repetition 1 of 2" and "repetition 2 of 2"'),
     ],
     [
       'one method',
       runs({ name: 'apple', ...label('testMethod', 'logsIn') }, { name: 'pear', ...label('testMethod', 'logsIn') }),
-      missing(2, 'their names show different data: "apple" and "pear"'),
+      missing(2, 'Their names show different data: "apple" and "pear"'),
     ],
     [
       'equal parameters',
@@ -169,7 +172,7 @@ describe('results that become one', () => {
         { parameters: [{ name: 'a', value: '1', excluded: true }] },
         { parameters: [{ name: 'a', value: '2', excluded: true }] },
       ),
-      missing(2, passed, 'all parameters are excluded'),
+      missing(2, passed, 'all their parameters are excluded'),
     ],
     // different tests
     ['two that passed, one after the other', statuses('passed', 'passed'), twoPassed],
@@ -200,7 +203,7 @@ describe('results that become one', () => {
     [
       'test case ids',
       runs({ testCaseId: 'a' }, { testCaseId: 'b' }),
-      collision(2, 'test case ids (`testCaseId`) differ: "a" and "b"'),
+      collision(2, 'test case IDs (`testCaseId`) differ: "a" and "b"'),
     ],
     ['a test case id that is absent', runs({ testCaseId: 'a', status: 'failed' }, { testCaseId: null }), []],
     [
@@ -208,7 +211,7 @@ describe('results that become one', () => {
       runs({ titlePath: ['shop', 'a.ts'] }, { titlePath: ['shop', 'b.ts'] }),
       collision(2, 'places (`titlePath`) differ: "shop > a.ts" and "shop > b.ts"'),
     ],
-    ['suites', runs(label('suite', 'a'), label('suite', 'b')), collision(2, 'labels `suite` differ: "a" and "b"')],
+    ['suites', runs(label('suite', 'a'), label('suite', 'b')), collision(2, '`suite` labels differ: "a" and "b"')],
     [
       'the same suites in another order',
       runs({ status: 'failed', ...label('suite', 'a', 'b') }, label('suite', 'b', 'a')),
@@ -218,7 +221,7 @@ describe('results that become one', () => {
     [
       'retries of different tests',
       runs({ status: 'failed', ...label('package', 'a') }, { status: 'passed', ...label('package', 'b') }),
-      collision(2, 'labels `package` differ: "a" and "b"'),
+      collision(2, '`package` labels differ: "a" and "b"'),
     ],
     ['directories', runs({ directory: 'a' }, { directory: 'b' }), collision(2, 'directories differ: "a" and "b"')],
     // identifiers

@@ -25,16 +25,16 @@ afterAll(() => rmSync(folder, { recursive: true }))
 describe('a directory without results', () => {
   const none = { entries: [], childrenWithResults: [] }
   it.each([
-    [{ ...none, kind: 'missing' }, 'there is no such directory'],
-    [{ ...none, kind: 'not-a-directory' }, 'this is not a directory'],
+    [{ ...none, kind: 'missing' }, 'the directory does not exist'],
+    [{ ...none, kind: 'not-a-directory' }, 'the path is not a directory'],
     [{ ...none, kind: 'no-results' }, 'the directory is empty'],
     [
       { ...none, kind: 'no-results', entries: ['a.xml', 'b', 'c', 'd', 'e'] },
-      'the directory holds no *-result.json; it contains "a.xml", "b", "c" and 2 more',
+      'the directory contains no `*-result.json`. Contents: "a.xml", "b", "c" and 2 more',
     ],
     [
       { ...none, kind: 'no-results', entries: ['a-result.json'] },
-      'the directory holds no *-result.json that was read; it contains "a-result.json"',
+      'the directory contains no `*-result.json` that could be read. Contents: "a-result.json"',
     ],
     [
       {
@@ -45,7 +45,8 @@ describe('a directory without results', () => {
           { path: 'core', results: 1 },
         ],
       },
-      'the directory holds no *-result.json in its root, but there are results in "app/allure-results" (1,204 results) and "core" (1 result)',
+      'the root of the directory contains no `*-result.json`, but subdirectories contain results: ' +
+        '"app/allure-results" (1,204 results) and "core" (1 result)',
     ],
   ] as const)('%j', (listing, message) => {
     expect(emptyResults(listing).message).toBe(message)
@@ -60,7 +61,7 @@ describe('a file that is too large', () => {
       steps: [{ name: 'c', steps: [{ name: 'x'.repeat(1_900_000) }] }],
     }
     expect(oversize(2_000_001, content)).toEqual({
-      message: 'the file has 2,000,001 bytes, but only 2,000,000 are allowed; most of them are in steps',
+      message: 'the file has 2,000,001 bytes, but only 2,000,000 are allowed; the largest part is `steps`',
       place: 'steps',
     })
     expect(oversize(2_000_001, { statusDetails: { trace: 'x'.repeat(1_000_000) } }).place).toBe('statusDetails.trace')
@@ -77,12 +78,12 @@ describe('attachments', () => {
   const named = { place: 'attachments[0].source', source: 'a-attachment.txt' }
   it.each([
     [missingAttachment(named), 'the attachment "a-attachment.txt" is not in the results directory'],
-    [missingAttachment({ ...named, source: '' }), 'an attachment names no file'],
-    [nestedFile('x/a.png'), 'the attachment "x/a.png" lies in a child directory'],
-    [orphanAttachment('a-attachment.txt'), 'no result names this file'],
+    [missingAttachment({ ...named, source: '' }), 'an attachment has no file name'],
+    [nestedFile('x/a.png'), 'the attachment "x/a.png" is in a subdirectory'],
+    [orphanAttachment('a-attachment.txt'), 'no result refers to this file'],
     [
       orphanAttachment('a-result.json.tmp'),
-      'no result names this file; if it is a result itself, its name must end in -result.json',
+      'no result refers to this file. If it is a result file, its name must end in `-result.json`',
     ],
   ])('%j', ({ message }, expected) => {
     expect(message).toBe(expected)
@@ -98,20 +99,21 @@ describe('the log of an agent', () => {
 
   it.each([
     [
-      'Test run finished, waiting for upload to finish...\nAll files have been processed: indexed [17], processed [0], errors [17]\n',
-      ["the agent's log counts 17 files indexed, none processed, and 17 errors"],
+      'Test run finished, waiting for upload to finish...\nAll files have been processed: indexed [17], ' +
+        'processed [0], errors [17]\n',
+      ["the agent's log shows 17 files indexed, 0 processed and 17 errors"],
       'line 2',
     ],
     [
       'processed [0], errors [1], indexed [1]',
-      ["the agent's log counts 1 file indexed, none processed, and 1 error"],
+      ["the agent's log shows 1 file indexed, 0 processed and 1 error"],
       'line 1',
     ],
     [
       'indexed [2], processed [0], errors [2]\nindexed [5], processed [5]\nindexed [3], processed [0], errors [1]\n',
       [
-        "the agent's log counts 2 files indexed, none processed, and 2 errors",
-        "the agent's log counts 3 files indexed, none processed, and 1 error",
+        "the agent's log shows 2 files indexed, 0 processed and 2 errors",
+        "the agent's log shows 3 files indexed, 0 processed and 1 error",
       ],
       undefined,
     ],
@@ -120,12 +122,12 @@ describe('the log of an agent', () => {
     ['indexed [3], processed [0]', [], undefined],
     [
       "We weren't able to index files during [5m]: found [17], indexed [0]",
-      ["the agent's log counts 17 files found, and none indexed"],
+      ["the agent's log shows 17 files found and 0 indexed"],
       'line 1',
     ],
     [
       "started\nWe weren't able to index files during [5m]: indexed [0], found [1]",
-      ["the agent's log counts 1 file found, and none indexed"],
+      ["the agent's log shows 1 file found and 0 indexed"],
       'line 2',
     ],
     ["We weren't able to index files during [5m]: found [0], indexed [0]", [], undefined],
@@ -188,20 +190,14 @@ describe('two runs', () => {
   it.each([
     [
       volatileBetween('a.b', 'stand', ['one'], ['two']),
-      'the parameter "stand" of "a.b" has other values than in the previous run: it was "one", and is "two"',
+      'the parameter "stand" of "a.b" differs from the previous run: "one" before, "two" now',
     ],
     [
       volatileBetween('a.b', 'n', ['1', '2', '3'], ['4', '5']),
-      'the parameter "n" of "a.b" has other values than in the previous run: it was "1" and 2 more, and is "4" and 1 more',
+      'the parameter "n" of "a.b" differs from the previous run: "1" and 2 more before, "4" and 1 more now',
     ],
-    [
-      volatileBetween('a.b', 'apiKey', ['1'], ['2']),
-      'the parameter "apiKey" of "a.b" has other values than in the previous run',
-    ],
-    [
-      volatileBetween('a.b', 'n', ['1'], ['2'], true),
-      'the parameter "n" of "a.b" has other values than in the previous run',
-    ],
+    [volatileBetween('a.b', 'apiKey', ['1'], ['2']), 'the parameter "apiKey" of "a.b" differs from the previous run'],
+    [volatileBetween('a.b', 'n', ['1'], ['2'], true), 'the parameter "n" of "a.b" differs from the previous run'],
   ])('%j', ({ message }, expected) => {
     expect(message).toBe(expected)
   })
@@ -220,8 +216,9 @@ describe('the environment', () => {
 
   it('looks as if it changed', () => {
     expect(judgeEnvironment(now, null, new Set()).map(({ message, place }) => `${place}: ${message}`)).toEqual([
-      'db.url: the environment entry "db.url" holds a port that the system picks each time: "jdbc:postgresql://localhost:49157/test"',
-      'home: the environment entry "home" holds a path of one machine or run: "/home/anna/shop"',
+      'db.url: the environment entry "db.url" contains a port that the system picks at each start: ' +
+        '"jdbc:postgresql://localhost:49157/test"',
+      'home: the environment entry "home" contains a path that depends on the machine or the run: "/home/anna/shop"',
     ])
   })
 
@@ -235,9 +232,10 @@ describe('the environment', () => {
       gone: '1',
     })
     expect(judgeEnvironment(now, before, new Set()).map(({ message }) => message)).toEqual([
-      'the environment entry "build" has a different value than in the previous run: it was "41", and is "42"',
-      'the environment entry "db.url" has a different value than in the previous run: it was "jdbc:postgresql://localhost:49153/test", and is "jdbc:postgresql://localhost:49157/test"',
-      'the environment entry "token" has a different value than in the previous run',
+      'the environment entry "build" differs from the previous run: "41" before, "42" now',
+      'the environment entry "db.url" differs from the previous run: "jdbc:postgresql://localhost:49153/test" ' +
+        'before, "jdbc:postgresql://localhost:49157/test" now',
+      'the environment entry "token" differs from the previous run',
     ])
     expect(judgeEnvironment(now, before, new Set(['build', 'db.url', 'token']))).toEqual([])
     expect(judgeEnvironment(now, now, new Set())).toEqual([])

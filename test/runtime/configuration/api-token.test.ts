@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
-import { requireApiToken } from '../../../src/runtime/configuration/api-token.ts'
+import { requireApiToken } from '../../../src/runtime/configuration/secrets.ts'
 import type { SecretReference } from '../../../src/runtime/configuration/nodes.ts'
 import { errorOf } from '../error-of.ts'
 
@@ -13,15 +13,15 @@ test.each(['6a1c7f58-3f0e-4a52-9d6c-0c5f6a1f0b01', 'a', 'eyJ.a.b', `it's`])('%s 
 })
 
 test.each([
-  [' abcdef', 'begins with a blank, which no API token does'],
-  ['abcdef ', 'ends with a blank, which no API token does'],
-  ['\tabcdef\u00a0', 'begins and ends with a blank, which no API token does'],
-  ['   ', 'contains only blanks'],
-  ['Bearer abcdef', 'begins with a word from an HTTP header: give only the API token'],
-  ['Authorization: api-token abcdef', 'begins with a word from an HTTP header: give only the API token'],
-  ['abc def', 'contains a blank or a non-ASCII character, which no API token has'],
-  ['ключ', 'contains a blank or a non-ASCII character, which no API token has'],
-  ['"abcdef"', 'is in quotes, which would count as part of it'],
+  [' abcdef', 'begins with whitespace, which an API token never does'],
+  ['abcdef ', 'ends with whitespace, which an API token never does'],
+  ['\tabcdef\u00a0', 'begins and ends with whitespace, which an API token never does'],
+  ['   ', 'contains only whitespace'],
+  ['Bearer abcdef', 'begins with a word from an HTTP header: enter only the token itself'],
+  ['Authorization: api-token abcdef', 'begins with a word from an HTTP header: enter only the token itself'],
+  ['abc def', 'contains whitespace or a non-ASCII character, which an API token never contains'],
+  ['ключ', 'contains whitespace or a non-ASCII character, which an API token never contains'],
+  ['"abcdef"', 'is in quotes, and the quotes would count as part of the token'],
 ])('"%s" is none', async (token, why) => {
   expect(await judged(token)).toBe(
     `SECRET_MISSING: the secret at testops-admin.yaml:4 cannot be used: the environment variable TESTOPS_TOKEN ${why}`,

@@ -36,7 +36,8 @@ describe('a secret of the cluster', () => {
     [
       'a key that there is not',
       'testops-testops/testopsDbPas',
-      'missing: the Secret `testops-testops/testopsDbPas` of the cluster cannot be read: the Secret `testops-testops` in namespace `testops` of the cluster of context `test` has no key `testopsDbPas`',
+      'missing: the Secret `testops-testops/testopsDbPas` of the cluster cannot be read: the Secret ' +
+        '`testops-testops` in namespace `testops` of the cluster of context `test` has no key `testopsDbPas`',
       [
         'did you mean testopsDbPass or testopsDbUser?',
         'kubectl --context test -n testops describe secret testops-testops',
@@ -45,20 +46,22 @@ describe('a secret of the cluster', () => {
     [
       'a Secret that there is not',
       'gone/key',
-      'missing: the Secret `gone/key` of the cluster cannot be read: the cluster of context `test` has no secrets `gone` in namespace `testops`',
+      'missing: the Secret `gone/key` of the cluster cannot be read: the cluster of context `test` has no ' +
+        'secrets `gone` in namespace `testops`',
       ['kubectl --context test get secrets -n testops'],
     ],
     [
       'a right that is missing',
       'testops-testops/testopsDbPass',
-      'missing: the Secret `testops-testops/testopsDbPass` of the cluster cannot be read: user tester may not get secrets `testops-testops` in namespace `testops` of the cluster of context `test`',
+      'missing: the Secret `testops-testops/testopsDbPass` of the cluster cannot be read: user tester has no ' +
+        'permission to get secrets `testops-testops` in namespace `testops` of the cluster of context `test`',
       ['kubectl --context test auth can-i get secrets/testops-testops -n testops'],
       (world) => void world.forbidden.push({ resource: 'secrets' }),
     ],
     [
       'several lines',
       'quality/own/lines',
-      'cannot be used: the Secret `quality/own/lines` of the cluster holds 2 lines, but a secret is one line',
+      'cannot be used: the Secret `quality/own/lines` of the cluster contains 2 lines, but a secret must be one line',
       ['kubectl describe secret own'],
     ],
     [

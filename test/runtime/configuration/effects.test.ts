@@ -212,19 +212,19 @@ describe('every key of the configuration has an effect', () => {
 test.each([
   [
     '{checks: [own.js]}',
-    /^`checks` at testops-admin.yaml:1 is not supported by this version: it has no checks of your own$/,
+    /^`checks` at testops-admin.yaml:1 is not supported: this version of testops-admin has no custom checks$/,
   ],
   [
     '{build: "1", platform: kubernetes}',
-    /^`build` at testops-admin.yaml:1 has no meaning on platform kubernetes, only on host and compose$/,
+    /^`build` at testops-admin.yaml:1 has no effect on platform kubernetes, only on host and compose$/,
   ],
   [
     '{image: "1", compose: {project: a}}',
-    /^`image` at testops-admin.yaml:1 has no meaning on platform compose, only on host$/,
+    /^`image` at testops-admin.yaml:1 has no effect on platform compose, only on host$/,
   ],
   [
     '{cpuinfo: x, kubernetes: {}}',
-    /^`cpuinfo` at testops-admin.yaml:1 has no meaning on platform kubernetes, only on host and compose$/,
+    /^`cpuinfo` at testops-admin.yaml:1 has no effect on platform kubernetes, only on host and compose$/,
   ],
   [
     '{host: {unit: a, commands: {start: [a], stop: [a], status: [a]}}}',
@@ -236,13 +236,13 @@ test.each([
   ['{host: {__proto__: {unit: a}}}', /^unknown key `__proto__` at testops-admin.yaml:1$/],
   ['{constructor: {}}', /^unknown key `constructor` at testops-admin.yaml:1/],
   ['{url: null}', /^`url` at testops-admin.yaml:1 must be text, not empty$/],
-  ['{host: null}', /^`host` at testops-admin.yaml:1 must be a section of keys, not empty$/],
+  ['{host: null}', /^`host` at testops-admin.yaml:1 must be a section with keys, not empty$/],
   ['{apiToken: null}', /^`apiToken` at testops-admin.yaml:1 is a secret and does not belong here/],
-  ['{apiToken: {ENV: A}}', /^`apiToken.ENV` at testops-admin.yaml:1 is not a way to name a secret/],
+  ['{apiToken: {ENV: A}}', /^`apiToken.ENV` at testops-admin.yaml:1 is not a valid reference to a secret/],
   ['{vendor: {prefix: A, x: {y: 1}}}', /^unknown key `x` at testops-admin.yaml:1$/],
   ['{integrations: []}', /^`integrations` at testops-admin.yaml:1 is an empty list$/],
-  ['{integrations: [null]}', /^`integrations\[0\]` at testops-admin.yaml:1 must be a section of keys, not empty$/],
-  ['[]', /^`deployments.prod` at testops-admin.yaml:1 must be a section of keys, not a list$/],
+  ['{integrations: [null]}', /^`integrations\[0\]` at testops-admin.yaml:1 must be a section with keys, not empty$/],
+  ['[]', /^`deployments.prod` at testops-admin.yaml:1 must be a section with keys, not a list$/],
 ])('%s is an error with its place', async (deployment, message) => {
   const folder = await folderWith({ 'testops-admin.yaml': `deployments: {prod: ${deployment}}\n` })
   await expect(findDeployment({ environment, workingDirectory: folder })).rejects.toMatchObject({
@@ -251,16 +251,19 @@ test.each([
   })
 })
 
-test('a program that is a relative path lies beside the configuration, not in the folder that this is called in', async () => {
-  const folder = await folderWith({
-    'testops-admin.yaml': 'deployments: {prod: {url: "https://a", apiToken: {command: [./token, x]}}}',
-    token: '#!/bin/sh\necho "right-$1"\n',
-    'elsewhere/token': '#!/bin/sh\necho wrong\n',
-  })
-  const selected = await findDeployment({
-    file: `${folder}/testops-admin.yaml`,
-    environment,
-    workingDirectory: `${folder}/elsewhere`,
-  })
-  expect((await secretReader({ environment, timeoutMs: 5000 })(selected.settings.apiToken!)).reveal()).toBe('right-x')
-})
+test(
+  'a program that is a relative path lies beside the configuration, ' + 'not in the folder that this is called in',
+  async () => {
+    const folder = await folderWith({
+      'testops-admin.yaml': 'deployments: {prod: {url: "https://a", apiToken: {command: [./token, x]}}}',
+      token: '#!/bin/sh\necho "right-$1"\n',
+      'elsewhere/token': '#!/bin/sh\necho wrong\n',
+    })
+    const selected = await findDeployment({
+      file: `${folder}/testops-admin.yaml`,
+      environment,
+      workingDirectory: `${folder}/elsewhere`,
+    })
+    expect((await secretReader({ environment, timeoutMs: 5000 })(selected.settings.apiToken!)).reveal()).toBe('right-x')
+  },
+)

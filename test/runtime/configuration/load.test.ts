@@ -19,9 +19,9 @@ async function errorOf(work: Promise<unknown>): Promise<string> {
 
 /** As it lies in this package, where users find it too. */
 const template = join(import.meta.dirname, '../../../templates/testops-admin.yaml')
-const read = 'less TEMPLATE   # the commented template: every key, with an example'
-const copyTo = (name: string): string => `cp TEMPLATE ${name}   # a commented template: fill it in`
-const lines = (range: string): string => `sed -n ${range}p testops-admin.yaml   # the lines around it`
+const read = 'less TEMPLATE   # shows the commented template: every key, with an example'
+const copyTo = (name: string): string => `cp TEMPLATE ${name}   # copies a commented template. Fill in the copy`
+const lines = (range: string): string => `sed -n ${range}p testops-admin.yaml   # shows the lines around the error`
 
 test.each([
   ['', 'testops-admin.yaml is empty', read],
@@ -38,10 +38,11 @@ test.each([
     lines('1,3'),
     read,
   ],
-  ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: the key `a` is there twice', lines('1,3'), read],
+  ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: the key `a` appears twice', lines('1,3'), read],
   [
     'deployments:\n  on: {}\n  true: {}\n',
-    'testops-admin.yaml:3 is not valid YAML: in YAML 1.1, the key `true` is the same as one above: put it in quotes',
+    'testops-admin.yaml:3 is not valid YAML: in YAML 1.1, the key `true` is the same as an earlier key: put ' +
+      'the key in quotes',
     lines('1,4'),
     read,
   ],
@@ -57,26 +58,31 @@ test.each([
     lines('2,5'),
     read,
   ],
-  ['- prod\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not a list', read],
+  ['- prod\n', 'the configuration at testops-admin.yaml:1 must be a section with keys, not a list', read],
   [
     'deployments:\n  prod: {url: [\n',
     'testops-admin.yaml:2 is not valid YAML: deficient indentation',
     lines('1,3'),
     read,
   ],
-  ['just text\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not text', read],
+  ['just text\n', 'the configuration at testops-admin.yaml:1 must be a section with keys, not text', read],
   ['current: prod\n', 'the configuration at testops-admin.yaml:1 lacks the key `deployments`', read],
   ['deployments: {}\n', '`deployments` at testops-admin.yaml:1 names no deployment', read],
-  ['deployments:\n', '`deployments` at testops-admin.yaml:1 must be a section of keys, not empty', read],
-  ['deployments:\n  prod:\n', '`deployments.prod` at testops-admin.yaml:2 must be a section of keys, not empty', read],
+  ['deployments:\n', '`deployments` at testops-admin.yaml:1 must be a section with keys, not empty', read],
+  [
+    'deployments:\n  prod:\n',
+    '`deployments.prod` at testops-admin.yaml:2 must be a section with keys, not empty',
+    read,
+  ],
   [
     `current: prdo\n${valid}`,
-    '`current` at testops-admin.yaml:1 names `prdo`, which is not one of the deployments; did you mean `prod`?',
+    '`current` at testops-admin.yaml:1 names `prdo`, which is not in `deployments`; did you mean `prod`?',
     'current: prod',
   ],
   [
     'deployments:\n  "../x": {}\n',
-    '`deployments.../x` at testops-admin.yaml:2 must be letters, digits, dots, dashes or underscores',
+    '`deployments.../x` at testops-admin.yaml:2 must contain only letters, digits, dots, dashes and ' +
+      'underscores (63 at most), and begin with a letter or a digit',
     read,
   ],
   [
@@ -128,17 +134,22 @@ test.each([
   ['build: 527', '`build` at testops-admin.yaml:4 must be text, not a number'],
   ['build: true', '`build` at testops-admin.yaml:4 must be text, not true or false'],
   ['build: ""', '`build` at testops-admin.yaml:4 is empty'],
-  ['timeZone: Mars/Olympus', '`timeZone` at testops-admin.yaml:4 is not a time zone such as Europe/Berlin'],
-  ['vendor: {prefix: vendor}', '`vendor.prefix` at testops-admin.yaml:4 must be capitals'],
+  ['timeZone: Mars/Olympus', '`timeZone` at testops-admin.yaml:4 is not a time zone; an example is Europe/Berlin'],
+  [
+    'vendor: {prefix: vendor}',
+    '`vendor.prefix` at testops-admin.yaml:4 must be upper-case letters, digits and underscores, and begin ' +
+      'with a letter',
+  ],
   [
     'apiToken: abc',
-    `\`apiToken\` at testops-admin.yaml:4 is a secret and does not belong here; write where it is kept: ${forms()}`,
+    `\`apiToken\` at testops-admin.yaml:4 is a secret and does not belong here; instead, say where the secret is ` +
+      `kept: ${forms()}`,
   ],
   ['apiToken: {}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
   ['apiToken: {env: A, file: b}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
   [
     'apiToken: {environment: A}',
-    `\`apiToken.environment\` at testops-admin.yaml:4 is not a way to name a secret; use ${forms()}`,
+    `\`apiToken.environment\` at testops-admin.yaml:4 is not a valid reference to a secret; use ${forms()}`,
   ],
   ['apiToken: {env: A-B}', '`apiToken.env` at testops-admin.yaml:4 is not the name of an environment variable'],
   ['apiToken: {command: pass show x}', '`apiToken.command` at testops-admin.yaml:4 must be a list, not text'],
@@ -155,17 +166,20 @@ test.each([
   ['database: {url: "postgresql://h"}', '`database.url` at testops-admin.yaml:4 names no database'],
   [
     'database: {url: "postgresql://h/d?sslmode=maybe"}',
-    '`database.url` at testops-admin.yaml:4 has an sslmode that PostgreSQL does not know',
+    '`database.url` at testops-admin.yaml:4 has an unknown sslmode',
   ],
   ['database: []', '`database` at testops-admin.yaml:4 is an empty list'],
   ['broker: {url: "amqp://u:hunter2@h"}', `\`broker.url\` at testops-admin.yaml:4 ${noPassword()}`],
   ['broker: {url: "http://h"}', '`broker.url` at testops-admin.yaml:4 must begin with amqp:// or amqps://'],
   [
     'broker: {managementUrl: "http://u:hunter2@h:15672"}',
-    '`broker.managementUrl` at testops-admin.yaml:4 holds credentials; leave them out',
+    '`broker.managementUrl` at testops-admin.yaml:4 contains credentials; leave them out',
   ],
   ['sessions: {url: "redis://:hunter2@h"}', `\`sessions.url\` at testops-admin.yaml:4 ${noPassword()}`],
-  ['sessions: {url: "redis://h/x"}', '`sessions.url` at testops-admin.yaml:4 has a database that is not a number'],
+  [
+    'sessions: {url: "redis://h/x"}',
+    '`sessions.url` at testops-admin.yaml:4 has a database index that is not a number',
+  ],
   [
     'sessions: {url: "redis://h", cluster: ["h:1"]}',
     '`sessions.cluster` at testops-admin.yaml:4 cannot be combined with `url`',
@@ -187,21 +201,27 @@ function forms(): string {
 }
 
 function noPassword(): string {
-  return 'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
+  return (
+    'holds a password; remove it, and add a key to the same section: `password: {env: NAME}` or `password: ' +
+    '{file: PATH}`'
+  )
 }
 
 test('several mistakes are told at once, in the order of the file', async () => {
   const text =
-    'curent: prod\ndeployments:\n  prod:\n    platform: hots\n    database:\n      - {url: "postgresql://u:hunter2@h/d"}\n      - {url: 5}\n    broker: {}\n    apiToken: hunter2\n'
+    'curent: prod\ndeployments:\n  prod:\n    platform: hots\n    database:\n      - {url: ' +
+    '"postgresql://u:hunter2@h/d"}\n      - {url: 5}\n    broker: {}\n    apiToken: hunter2\n'
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
     [
       'there are 5 mistakes',
-      '- unknown key `curent` at testops-admin.yaml:1; did you mean `current`?; keys allowed there: current, deployments',
+      '- unknown key `curent` at testops-admin.yaml:1; did you mean `current`?; keys allowed there: current, ' +
+        'deployments',
       '- `platform` at testops-admin.yaml:4 must be kubernetes, compose or host; did you mean host?',
       `- \`database[0].url\` at testops-admin.yaml:6 ${noPassword()}`,
       '- `database[1].url` at testops-admin.yaml:7 must be text, not a number; put it in quotes: "5"',
-      `- \`apiToken\` at testops-admin.yaml:9 is a secret and does not belong here; write where it is kept: ${forms()}`,
+      `- \`apiToken\` at testops-admin.yaml:9 is a secret and does not belong here; instead, say where the secret is ` +
+        `kept: ${forms()}`,
       read,
     ].join('\n'),
   )
@@ -212,7 +232,8 @@ test('a deployment whose address is wrong, too, names the line', async () => {
     'testops-admin.yaml': 'deployments:\n  prod:\n    url: testops.example.org\n',
   })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
-    `\`url\` at testops-admin.yaml:3 must begin with http:// or https://, most likely https://testops.example.org\n${read}`,
+    `\`url\` at testops-admin.yaml:3 must begin with http:// or https://, most likely ` +
+      `https://testops.example.org\n${read}`,
   )
 })
 
@@ -227,19 +248,21 @@ test('a named file that is not there, a directory, too large, not UTF-8', async 
   const load = (file: string): Promise<string> =>
     errorOf(loadConfiguration({ file, environment: {}, workingDirectory }))
   expect(await load('none.yaml')).toBe(
-    `cannot read the configuration none.yaml: there is no such file\n${copyTo('none.yaml')}`,
+    `cannot read the configuration none.yaml: the file is missing\n${copyTo('none.yaml')}`,
   )
   expect(await load('prdo.yaml')).toBe(
-    `cannot read the configuration prdo.yaml: there is no such file\n--config prod.yaml\n${copyTo('prdo.yaml')}`,
+    `cannot read the configuration prdo.yaml: the file is missing\n--config prod.yaml\n${copyTo('prdo.yaml')}`,
   )
   expect(await load('nowhere/x.yaml')).toBe(
-    `cannot read the configuration nowhere/x.yaml: there is no such file\nls -ld nowhere\n${read}`,
+    `cannot read the configuration nowhere/x.yaml: the file is missing\nls -ld nowhere\n${read}`,
   )
   expect(await load('folder')).toBe(`cannot read the configuration folder: it is a directory\nls -l folder\n${read}`)
   expect(await load('own')).toBe(
     'cannot read the configuration own: it is a directory\n--config own/testops-admin.yaml',
   )
-  expect(await load('large.yaml')).toBe(`large.yaml is too large: a configuration has at most 1000000 bytes\n${read}`)
+  expect(await load('large.yaml')).toBe(
+    `large.yaml is too large: a configuration may have at most 1000000 bytes\n${read}`,
+  )
   expect(await load('latin1.yaml')).toBe(`cannot read the configuration latin1.yaml: it is not UTF-8 text\n${read}`)
   expect(await load('/dev/zero')).toBe(`cannot read the configuration /dev/zero: it is a device, not a file\n${read}`)
 })
@@ -265,11 +288,12 @@ test('the search goes from here upwards, then to the configuration folder', asyn
     await errorOf(loadConfiguration({ environment: { HOME: '/nowhere' }, workingDirectory: join(root, 'elsewhere') })),
   ).toBe(
     [
-      `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no /nowhere/.config/testops-admin/config.yaml`,
+      `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no ` +
+        '/nowhere/.config/testops-admin/config.yaml',
       'testops-admin init   # finds a deployment, asks for the rest, and writes a configuration',
       copyTo('testops-admin.yaml'),
-      '--config FILE   # a configuration in another place',
-      'testops-admin lab up   # a practice deployment, then use -d lab',
+      '--config FILE   # reads the configuration from FILE',
+      'testops-admin lab up   # starts a practice deployment; then use -d lab',
     ].join('\n'),
   )
 })

@@ -51,8 +51,10 @@ describe('a secret is what stands there, without the end of its line', () => {
   })
 })
 
-const oneLine = '   # must be one line: the secret and nothing else'
-const setAnew = (variable: string): string => `read -rs ${variable} && export ${variable}   # then paste it: one line`
+const fileIsOneLine = '   # the file must contain one line: the secret and nothing else'
+const printsOneLine = '   # the command must print one line: the secret and nothing else'
+const setAnew = (variable: string): string =>
+  `read -rs ${variable} && export ${variable}   # then paste the secret as a single line`
 
 describe('one that cannot be had is named with its line, what was said, and no part of it', () => {
   test.each<[what: string, reference: (folder: string) => SecretReference, message: string, hints?: string[]]>([
@@ -61,44 +63,49 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'several lines',
       () => env('LINES'),
-      'cannot be used: the environment variable LINES holds 2 lines, but a secret is one line',
+      'cannot be used: the environment variable LINES contains 2 lines, but a secret must be one line',
       [setAnew('LINES')],
     ],
     [
       'a line end too many',
       () => env('SPACED'),
-      'cannot be used: the environment variable SPACED begins or ends with an empty line, but a secret is one line',
+      'cannot be used: the environment variable SPACED begins or ends with an empty line, ' +
+        'but a secret must be one line',
       [setAnew('SPACED')],
     ],
     [
       'what no text has',
       () => env('CONTROL'),
-      'cannot be used: the environment variable CONTROL holds control characters',
+      'cannot be used: the environment variable CONTROL contains control characters',
       [setAnew('CONTROL')],
     ],
     [
       'no file',
       (folder) => file(join(folder, 'none')),
-      'missing: the file FOLDER/none cannot be read: there is no such file',
+      'missing: the file FOLDER/none cannot be read: the file is missing',
     ],
     ['a folder', (folder) => file(folder), 'missing: the file FOLDER cannot be read: it is a directory'],
     [
       'an empty file',
       (folder) => file(join(folder, 'empty')),
       'missing: the file FOLDER/empty is empty',
-      [`wc FOLDER/empty${oneLine}`],
+      [`wc FOLDER/empty${fileIsOneLine}`],
     ],
     [
       'a file of lines',
       (folder) => file(join(folder, 'lines')),
-      'cannot be used: the file FOLDER/lines holds 3 lines, but a secret is one line',
-      [`wc FOLDER/lines${oneLine}`],
+      'cannot be used: the file FOLDER/lines contains 3 lines, but a secret must be one line',
+      [`wc FOLDER/lines${fileIsOneLine}`],
     ],
-    ['a file without end', () => file('/dev/zero'), 'cannot be used: the file /dev/zero holds more than 100000 bytes'],
+    [
+      'a file without end',
+      () => file('/dev/zero'),
+      'cannot be used: the file /dev/zero contains more than 100000 bytes',
+    ],
     [
       'a pipe without writer',
       (folder) => file(join(folder, 'pipe')),
-      'missing: the file FOLDER/pipe gave nothing within 1.5 s',
+      'missing: the file FOLDER/pipe returned nothing within 1.5 s',
     ],
     [
       'no program',
@@ -110,25 +117,27 @@ describe('one that cannot be had is named with its line, what was said, and no p
       'a program that prints nothing',
       () => command('true'),
       'missing: the command `true` printed nothing',
-      [`true | wc${oneLine}`],
+      [`true | wc${printsOneLine}`],
     ],
     [
       'a program that fails half way',
       () => shell('echo half-a-secret; echo Vault is sealed >&2; exit 2'),
-      "missing: the command `sh -c 'echo half-a-secret; echo Vault is sealed >&2; exit 2'` exited with 2: Vault is sealed",
+      "missing: the command `sh -c 'echo half-a-secret; echo Vault is sealed >&2; exit 2'` exited with 2: " +
+        'Vault is sealed',
       ["sh -c 'echo half-a-secret; echo Vault is sealed >&2; exit 2'"],
     ],
     [
       'a program that quotes what it printed',
       () => command('sh', '-c', 'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1', 'FOLDER/one'),
-      'missing: the command `sh -c \'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1\' FOLDER/one` exited with 1: cannot use [secret], sorry',
+      'missing: the command `sh -c \'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1\' FOLDER/one` ' +
+        'exited with 1: cannot use [secret], sorry',
       ['sh -c \'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1\' FOLDER/one'],
     ],
     [
       'a program that prints lines',
       (folder) => command('cat', join(folder, 'lines')),
-      'cannot be used: the command `cat FOLDER/lines` printed 3 lines, but a secret is one line',
-      [`cat FOLDER/lines | wc${oneLine}`],
+      'cannot be used: the command `cat FOLDER/lines` printed 3 lines, but a secret must be one line',
+      [`cat FOLDER/lines | wc${printsOneLine}`],
     ],
     [
       'a program that prints 10 MB',
@@ -139,7 +148,8 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'a cluster',
       () => ({ at, form: 'kubernetesSecret', name: 'testops/dbPass' }),
-      'missing: the Secret `testops/dbPass` of the cluster cannot be read: no cluster is known: there is no kubectl configuration in /none/config, and this is not a pod',
+      'missing: the Secret `testops/dbPass` of the cluster cannot be read: no cluster is known: kubectl has no ' +
+        'configuration in /none/config, and testops-admin does not run in a pod',
       ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
     ],
   ])('%s', async (_, reference, message, hints = []) => {
@@ -171,8 +181,8 @@ describe('one that cannot be had is named with its line, what was said, and no p
         /^the secret at testops-admin\.yaml:4 is missing: `sh -c .*` did not finish within 1\.5 s/,
       )
       expect(error.suggestions).toEqual([
-        `sh -c '${script}'   # see what it waits for: it cannot ask anything here`,
-        '--timeout 9   # give it more time',
+        `sh -c '${script}'   # shows what the command waits for`,
+        '--timeout 9   # gives the command more time',
       ])
       expect(performance.now() - started).toBeLessThan(4000)
     },
@@ -199,9 +209,10 @@ test('a certificate file must hold one', async () => {
   })
   expect(await readCertificates({ path: join(folder, 'ca.pem'), at })).toContain('BEGIN CERTIFICATE')
   expect((await errorOf(readCertificates({ path: join(folder, 'key.pem'), at }))).replace(folder, 'FOLDER')).toBe(
-    'CONFIGURATION: the certificate file FOLDER/key.pem (testops-admin.yaml:4) cannot be used: it holds no certificate in PEM form',
+    'CONFIGURATION: the certificate file FOLDER/key.pem (testops-admin.yaml:4) cannot be used: the file ' +
+      'contains no certificate in PEM format',
   )
   expect((await errorOf(readCertificates({ path: join(folder, 'none'), at }))).replace(folder, 'FOLDER')).toBe(
-    'CONFIGURATION: the certificate file FOLDER/none (testops-admin.yaml:4) cannot be used: there is no such file',
+    'CONFIGURATION: the certificate file FOLDER/none (testops-admin.yaml:4) cannot be used: the file is missing',
   )
 })

@@ -19,7 +19,7 @@ test.each([
 })
 
 test.each([
-  ['no choice', two, undefined, 'CONFIGURATION: FILE has several deployments and no `current`'],
+  ['no choice', two, undefined, 'CONFIGURATION: FILE has several deployments, but no `current` entry to select one'],
   ['a name that is nearly right', two, 'stagin', 'USAGE: no deployment `stagin` in FILE; did you mean `staging`?'],
   [
     'a name that is nearly the practice deployment',
@@ -27,7 +27,12 @@ test.each([
     'labb',
     'USAGE: no deployment `labb` in FILE; did you mean `lab`?',
   ],
-  ['a name that is not', two, 'x', 'USAGE: no deployment `x` in FILE; the nearest are `prod`, `staging` or `lab`'],
+  [
+    'a name that is not',
+    two,
+    'x',
+    'USAGE: no deployment `x` in FILE; the closest known names are `prod`, `staging` or `lab`',
+  ],
 ])('%s', async (_, text, name, expected) => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
   const message = await errorOf(findDeployment({ name, environment: {}, workingDirectory }))
@@ -63,6 +68,7 @@ test('lab is the practice deployment, unless the configuration has one of that n
     /^USAGE: no deployment `lab-guest` in /,
   )
   expect(await errorOf(urlIn('empty', {}))).toBe(
-    `CONFIGURATION: no deployment \`lab\`: the practice deployment is not up (no ${folder}/.local/state/testops-admin/lab/testops-admin.yaml)`,
+    `CONFIGURATION: no deployment \`lab\`: the practice deployment is not running ` +
+      `(${folder}/.local/state/testops-admin/lab/testops-admin.yaml is missing)`,
   )
 })

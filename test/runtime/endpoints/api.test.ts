@@ -22,6 +22,7 @@ test.each([
 
 test('none', async () => {
   expect(await errorOf(apiEndpoint(await situation('', { VENDOR_ENDPOINT: 'http://x' }), vendor))).toBe(
-    "NOT_CONFIGURED: no address of the API is configured for `prod`: set `url` (the service's settings name none)",
+    "NOT_CONFIGURED: no address of the API is configured for `prod`: set `url` (the service's settings do not " +
+      'contain this address)',
   )
 })

@@ -71,7 +71,8 @@ test.each([
 test.each([
   [
     {},
-    "NOT_CONFIGURED: no message broker is configured for `prod`: set `broker.url` (the service's settings name none)",
+    "NOT_CONFIGURED: no message broker is configured for `prod`: set `broker.url` (the service's settings do " +
+      'not contain this address)',
   ],
   [
     { SPRING_PROFILES_ACTIVE: 'kubernetes, sqs' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { databaseEndpoints } from '../../../src/runtime/endpoints/database.ts'
-import { parseDatabaseAddress } from '../../../src/runtime/endpoints/database-address.ts'
+import { parseDatabaseAddress } from '../../../src/runtime/endpoints/addresses.ts'
 import { errorOf } from '../error-of.ts'
 import { clear, situation, withoutLogin } from './situation.ts'
 
@@ -163,12 +163,14 @@ test.each([
   [
     '',
     {},
-    "NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (the service's settings name none)",
+    "NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (the service's settings do not " +
+      'contain this address)',
   ],
   [
     '',
     null,
-    'NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (this version reads the service on platform `host` only)',
+    'NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (this version reads the service ' +
+      'on platform `host` only)',
   ],
   [
     '',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseHttpAddress } from '../../../src/runtime/endpoints/http-address.ts'
+import { parseHttpAddress } from '../../../src/runtime/endpoints/addresses.ts'
 
 test.each([
   ['https://testops.example.org', 'https://testops.example.org'],
@@ -24,7 +24,7 @@ test.each([
   ['https://', scheme],
   ['https://testops.example.org:99999/base', 'has an invalid host or port'],
   ['http://user:password@testops example.org', 'has an invalid host or port'],
-  ['https://user:password@testops.example.org', 'holds credentials; leave them out'],
+  ['https://user:password@testops.example.org', 'contains credentials; leave them out'],
   ['https://testops.example.org/?token=1', 'has a query or a fragment; leave it out'],
 ])('not "%s"', (address, message) => {
   expect(() => parseHttpAddress(address)).toThrow(new Error(message))

@@ -3,7 +3,7 @@ import { AdminError } from '../../../src/core/error.ts'
 import { brokerEndpoint } from '../../../src/runtime/endpoints/broker.ts'
 import type { Login } from '../../../src/runtime/endpoints/context.ts'
 import { databaseEndpoints } from '../../../src/runtime/endpoints/database.ts'
-import { toldByLogin } from '../../../src/runtime/endpoints/refused-login.ts'
+import { toldByLogin } from '../../../src/runtime/endpoints/context.ts'
 import { sessionsEndpoint } from '../../../src/runtime/endpoints/sessions.ts'
 import { situation } from './situation.ts'
 

@@ -69,7 +69,8 @@ test.each(parts)(
 )
 
 test.each(parts)(
-  'a name that the platform does not have is used as it is where the configuration has it, and where the service has it, is not: %s',
+  'a name that the platform does not have is used as it is where the configuration has it, and where the ' +
+    'service has it, is not: %s',
   async (_, endpointOf, configured, settings) => {
     const without: Reach = async ({ host, port }) => {
       throw new AdminError('UNAVAILABLE', `no Service ${host}`, [], { obstacle: { kind: 'unresolved', host, port } })

@@ -105,7 +105,8 @@ test.each([
 test.each([
   [
     {},
-    "NOT_CONFIGURED: no session store is configured for `prod`: set `sessions.url` (the service's settings name none)",
+    "NOT_CONFIGURED: no session store is configured for `prod`: set `sessions.url` (the service's settings do " +
+      'not contain this address)',
   ],
   [
     { SPRING_DATA_REDIS_HOST: 'h', SPRING_DATA_REDIS_DATABASE: 'x' },

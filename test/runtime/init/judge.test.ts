@@ -28,7 +28,8 @@ test.each<[string, Path, string, string]>([
     'one without a scheme',
     ['url'],
     'testops.example.org',
-    '--flag must begin with http:// or https://, most likely https://testops.example.org | for example: https://testops.example.org',
+    '--flag must begin with http:// or https://, most likely https://testops.example.org | for example: ' +
+      'https://testops.example.org',
   ],
   [
     'a scheme of another part',
@@ -52,7 +53,8 @@ test.each<[string, Path, string, string]>([
     'a password in an address',
     ['database', 'url'],
     'postgresql://u:hunter2@h/d',
-    '--flag holds a password; leave it out, and say with --database-password where it is kept | for example: postgresql://testops@db.example.org/testops',
+    '--flag holds a password; remove it, and say with --database-password where the password is kept | for ' +
+      'example: postgresql://testops@db.example.org/testops',
   ],
   ['a unit', ['host', 'unit'], 'a b', '--flag is not the name of a unit | for example: testops'],
   [
@@ -71,7 +73,8 @@ test.each<[string, Path, string, string]>([
     'a project',
     ['compose', 'project'],
     'a/b',
-    '--flag must be letters, digits, dots, dashes and underscores | for example: testops',
+    '--flag must contain only letters, digits, dots, dashes and underscores, and begin with a letter, a digit ' +
+      'or an underscore | for example: testops',
   ],
   ['nothing', ['host', 'unit'], ' ', '--flag is empty | for example: testops'],
   ['100 kB', ['host', 'unit'], 'x'.repeat(100_000), '--flag is longer than 1000 characters | for example: testops'],
@@ -79,26 +82,29 @@ test.each<[string, Path, string, string]>([
     'control characters',
     ['host', 'unit'],
     'a\u001b[2Jb',
-    '--flag has a character that cannot be shown | for example: testops',
+    '--flag contains a character that cannot be displayed | for example: testops',
   ],
   ['a command', ['host', 'commands', 'start'], 'sh -c "exit 0"', '["sh","-c","exit 0"]'],
   [
     'a program that is not here',
     ['host', 'commands', 'start'],
     'no-such-program start',
-    "--flag starts a program that cannot be run here: no-such-program | for example: '/opt/testops/bin/service start'",
+    '--flag starts a program that this machine cannot run: no-such-program | for example: ' +
+      "'/opt/testops/bin/service start'",
   ],
   [
     'what needs a shell',
     ['host', 'commands', 'stop'],
     'sh stop && true',
-    "--flag needs a shell, but runs without one: put it into a script | for example: '/opt/testops/bin/service stop'",
+    '--flag uses shell syntax, but runs without a shell. Put the command into a script | for example: ' +
+      "'/opt/testops/bin/service stop'",
   ],
   [
     'a secret in clear',
     ['apiToken'],
     'hunter2',
-    '--flag names the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH | --flag env:NAME | --flag file:PATH',
+    '--flag must say where the secret is kept, and must not be the secret itself. Use env:NAME or file:PATH | ' +
+      '--flag env:NAME | --flag file:PATH',
   ],
   ['where a secret is kept', ['apiToken'], 'file:token', '{"file":"/token"}'],
 ])('%s', async (_, path, answer, expected) => {
@@ -114,7 +120,7 @@ test('a file has to be there; one that this user may not read is doubtful', asyn
     `--flag names a file that does not exist: ${join(folder, 'b.env')}`,
   )
   expect(await said(path, 'a.env/b', folder)).toContain('--flag names a file that does not exist')
-  expect(await said(path, '.', folder)).toContain(`--flag does not name a plain file: ${folder}`)
+  expect(await said(path, '.', folder)).toContain(`--flag does not name a regular file: ${folder}`)
   expect(await said(path, 'loop', folder)).toContain('--flag names a file that cannot be read: ELOOP')
   if (process.geteuid?.() !== 0) return
   await chmod(folder, 0o755)
@@ -133,18 +139,19 @@ test('a secret is read where it is kept, and judged', async () => {
   expect(await message(['apiToken'], 'env:TOKEN')).toBe(null)
   expect(await message(['database', 'password'], 'env:BAD')).toBe(null)
   expect(await message(['apiToken'], 'env:BAD')).toBe(
-    'the secret at env:BAD cannot be used: the environment variable BAD begins with a blank, which no API token does',
+    'the secret at env:BAD cannot be used: the environment variable BAD begins with whitespace, which an API token ' +
+      'never does',
   )
   expect(await message(['apiToken'], 'env:NONE')).toBe(
     'the secret at env:NONE is missing: the environment variable NONE is not set',
   )
-  expect(await message(['apiToken'], 'file:two')).toMatch(/holds 2 lines, but a secret is one line$/)
+  expect(await message(['apiToken'], 'file:two')).toMatch(/contains 2 lines, but a secret must be one line$/)
 })
 
 test('the name of a deployment', () => {
   expect([problemOfName('old-box'), problemOfName('a b'), problemOfName('')]).toEqual([
     null,
-    'must be letters, digits, dots, dashes or underscores',
+    'must contain only letters, digits, dots, dashes and underscores (63 at most), and begin with a letter or a digit',
     'is empty',
   ])
 })

@@ -1,8 +1,8 @@
 import { chmod, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { keptAnswers } from '../../../src/runtime/init/kept.ts'
-import type { KeptAnswers } from '../../../src/runtime/init/kept.ts'
+import { keptAnswers } from '../../../src/runtime/init/write.ts'
+import type { KeptAnswers } from '../../../src/runtime/init/write.ts'
 import { folderWith } from '../folder.ts'
 
 const at = async (folder: string, file = '/etc/testops-admin.yaml'): Promise<KeptAnswers> =>

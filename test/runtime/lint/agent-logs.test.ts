@@ -39,7 +39,7 @@ test.each<[what: string, content: Buffer]>([
 test('an archive that is cut short is told, and what it holds is judged', async () => {
   const { found, unread } = await told(written(gzipSync(text).subarray(0, -4)))
   expect(found.length).toBe(1)
-  expect(unread).toMatch(/^the gzip archive is cut short: only the first /)
+  expect(unread).toMatch(/^the gzip archive is incomplete: only the first /)
 })
 
 test('a pipe is read as a file is', async () => {
@@ -64,7 +64,7 @@ test('a pipe to which nobody writes can be interrupted', async () => {
 test('it has to be there, a file, and of a kind that is known', async () => {
   const [log, bzip2] = [written(Buffer.from(text)), join(place, 'old log.bz2')]
   writeFileSync(bzip2, 'BZh91AY')
-  const next = 'testops-admin lint-results DIR --agent-log FILE   # what the plugin or uploader printed'
+  const next = 'testops-admin lint-results DIR --agent-log FILE   # FILE is the output of the plugin or uploader'
   await expect(agentLogs([log, join(place, 'none.log')])).rejects.toMatchObject({
     code: 'USAGE',
     message: `there is no file ${place}/none.log`,
@@ -77,7 +77,7 @@ test('it has to be there, a file, and of a kind that is known', async () => {
   })
   await expect(agentLogs([bzip2])).rejects.toMatchObject({
     code: 'UNAVAILABLE',
-    message: `${bzip2} is compressed with bzip2, which this program cannot unpack`,
+    message: `${bzip2} is compressed with bzip2, which testops-admin cannot unpack`,
     suggestions: [`bzcat '${bzip2}' > agent.log`, 'testops-admin lint-results DIR --agent-log agent.log'],
   })
 })

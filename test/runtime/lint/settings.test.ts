@@ -23,7 +23,8 @@ const settings = async (
 test('everything that may stand there', async () => {
   write(
     '.testops-lint.yaml',
-    'rules:\n  long-field: off\n  name-collision: error\nmax-warnings: 5\nprevious: old/results\nagent-log: [one.log, /var/two.log]\nchanging: [started, BUILD_ID]\n',
+    'rules:\n  long-field: off\n  name-collision: error\nmax-warnings: 5\nprevious: old/results\nagent-log: ' +
+      '[one.log, /var/two.log]\nchanging: [started, BUILD_ID]\n',
   )
   expect(await settings(['results'])).toEqual({
     file: '.testops-lint.yaml',
@@ -80,8 +81,8 @@ describe('where it is looked for', () => {
     await expect(found).rejects.toMatchObject({
       code: 'CONFIGURATION',
       message:
-        'the settings a/.testops-lint.yaml are a symbolic link to a file outside their folder, and were not read',
-      suggestions: [`--settings ${real}   # if you mean that file`, '--settings none   # judge without settings'],
+        'the settings file a/.testops-lint.yaml is a symbolic link to a file outside its folder, so it was not read',
+      suggestions: [`--settings ${real}   # uses that file anyway`, '--settings none   # judge without settings'],
     })
     // named, it is the user's word
     await expect(settings(['a/b'], 'a/.testops-lint.yaml')).rejects.toMatchObject({
@@ -105,17 +106,17 @@ describe('what is wrong is told with its line', () => {
   test.each<[text: string, message: string]>([
     [
       'rules:\n  long-fild: off\n',
-      '`rules.long-fild` at .testops-lint.yaml:2 is not a rule; did you mean `long-field`?',
+      '`rules.long-fild` at .testops-lint.yaml:2 is an unknown rule; did you mean `long-field`?',
     ],
     ['rules:\n  long-field: of\n', '`rules.long-field` at .testops-lint.yaml:2 must be off, warning or error'],
     ['rules:\n  long-field: false\n', '`rules.long-field` at .testops-lint.yaml:2 must be text, not true or false'],
-    ['rules: off\n', '`rules` at .testops-lint.yaml:1 must be a section of keys, not text'],
+    ['rules: off\n', '`rules` at .testops-lint.yaml:1 must be a section with keys, not text'],
     ['# x\nmax-warning: 1\n', 'unknown key `max-warning` at .testops-lint.yaml:2; did you mean `max-warnings`?'],
     ['max-warnings: -1\n', '`max-warnings` at .testops-lint.yaml:1 must be a whole number, 0 or more, not -1'],
     ['max-warnings: many\n', '`max-warnings` at .testops-lint.yaml:1 must be a whole number, 0 or more, not text'],
     ['changing: started\n', '`changing` at .testops-lint.yaml:1 must be a list, not text'],
     ['previous: ""\n', '`previous` at .testops-lint.yaml:1 is empty'],
-    ['- a\n', 'the configuration at .testops-lint.yaml:1 must be a section of keys, not a list'],
+    ['- a\n', 'the configuration at .testops-lint.yaml:1 must be a section with keys, not a list'],
     ['rules: {\n', '.testops-lint.yaml:1 is not valid YAML: '],
   ])('%j', async (text, message) => {
     write('.testops-lint.yaml', text)
@@ -128,18 +129,20 @@ describe('what is wrong is told with its line', () => {
   test('all at once, in the order of the file', async () => {
     write(
       '.testops-lint.yaml',
-      'rules:\n  orphan: off\n  bad-json: bad\nmax-warnings: -1\nprevious: 5\nextra: 1\nagent-log: [a.log, ""]\nchanging: []\n',
+      'rules:\n  orphan: off\n  bad-json: bad\nmax-warnings: -1\nprevious: 5\nextra: 1\nagent-log: [a.log, ' +
+        '""]\nchanging: []\n',
     )
     await expect(settings(['.'])).rejects.toMatchObject({
       code: 'CONFIGURATION',
       suggestions: [],
       message: [
         'there are 7 mistakes',
-        '`rules.orphan` at .testops-lint.yaml:2 is not a rule; did you mean `orphan-attachment`?',
+        '`rules.orphan` at .testops-lint.yaml:2 is an unknown rule; did you mean `orphan-attachment`?',
         '`rules.bad-json` at .testops-lint.yaml:3 must be off, warning or error',
         '`max-warnings` at .testops-lint.yaml:4 must be a whole number, 0 or more, not -1',
         '`previous` at .testops-lint.yaml:5 must be text, not a number; put it in quotes: "5"',
-        'unknown key `extra` at .testops-lint.yaml:6; keys allowed there: rules, max-warnings, previous, agent-log, changing',
+        'unknown key `extra` at .testops-lint.yaml:6; keys allowed there: rules, max-warnings, previous, ' +
+          'agent-log, changing',
         '`agent-log[1]` at .testops-lint.yaml:7 is empty; leave the key out',
         '`changing` at .testops-lint.yaml:8 is an empty list; leave the key out',
       ].join('\n- '),
@@ -154,10 +157,10 @@ describe('what is wrong is told with its line', () => {
   })
 
   test.each<[string, string]>([
-    ['none.yaml', 'cannot read the settings none.yaml: there is no such file'],
+    ['none.yaml', 'cannot read the settings none.yaml: the file is missing'],
     ['.', 'cannot read the settings .: it is a directory'],
     ['latin1.yaml', 'cannot read the settings latin1.yaml: it is not UTF-8 text'],
-    ['large.yaml', 'large.yaml is too large: settings have at most 1000000 bytes'],
+    ['large.yaml', 'large.yaml is too large: settings may have at most 1000000 bytes'],
   ])('%s', async (file, message) => {
     writeFileSync(join(place, 'latin1.yaml'), Buffer.from([0xe9]))
     write('large.yaml', '#'.repeat(1_000_001))

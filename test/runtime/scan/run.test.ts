@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
-import { grouped } from '../../../src/core/grouped.ts'
+import { grouped } from '../../../src/core/format.ts'
 import type { LogPart } from '../../../src/core/sources.ts'
 import { inputsIn, inputsOf, startScan } from '../../../src/runtime/scan/index.ts'
 import type { Inputs, ScanResult } from '../../../src/runtime/scan/index.ts'
@@ -91,13 +91,14 @@ test('a text in UTF-16 behind one in 8 bits is not searched, and that is said', 
     [
       'a.log',
       'UNEXPECTED_ANSWER',
-      `the text from byte ${before.length} on is in UTF-16, and is not searched`,
-      `tail -c +${before.length + 1} ${join(folder, 'a.log')} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`,
+      `the text after byte ${before.length} is in UTF-16 and was not searched`,
+      `tail -c +${before.length + 1} ${join(folder, 'a.log')} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin ` +
+        'scan-logs -',
     ],
     [
       'b.log',
       'UNEXPECTED_ANSWER',
-      'the text from byte 1 on is in UTF-16, and is not searched',
+      'the text after byte 1 is in UTF-16 and was not searched',
       `tail -c +2 ${join(folder, 'b.log')} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`,
     ],
   ])
@@ -114,7 +115,7 @@ test('a text in UTF-16 behind one in 8 bits is not searched, and that is said', 
     following: null,
   })
   expect(stream.unread.map(({ error }) => error.message)).toEqual([
-    `the text from byte ${before.length} on is in UTF-16, and is not searched`,
+    `the text after byte ${before.length} is in UTF-16 and was not searched`,
   ])
 })
 
@@ -167,7 +168,7 @@ test('a folder, and what is not there, are refused with what to name', async () 
   const folder = await folderWith({ 'app.log': '', 'app.log.1': '', notes: '' })
   await expect(inFiles([folder])).rejects.toMatchObject({
     code: 'USAGE',
-    message: `${folder} is a folder: name the log files in it`,
+    message: `${folder} is a folder. Give the paths of the log files in it`,
     suggestions: [`testops-admin scan-logs ${folder}/app.log ${folder}/app.log.1`],
   })
   await expect(inFiles([`${folder}/ap.log`])).rejects.toMatchObject({
@@ -215,20 +216,23 @@ test('what was found up to now can be asked for at any time, and an interruption
   expect(run.result().unread).toEqual([])
 })
 
-test('of a file that was being read when it was interrupted its beginning is counted, and up to where is said', async () => {
-  const folder = await folderWith({ 'app.log': failed('12:00:00').repeat(100_000) })
-  const stop = new AbortController()
-  const { parts } = await inFiles([join(folder, 'app.log')])
-  const run = startScan(parts, null, { ...options, signal: stop.signal })
-  stop.abort()
-  await run.ended
-  const [{ tally } = { tally: null }] = run.result().parts
-  expect(tally!.causes[0]?.count ?? 0).toBe(tally!.lines)
-  const size = grouped(failed('12:00:00').length * 100_000)
-  expect(run.result().unread.map(({ error }) => `${error.code}: ${error.message}`)).toEqual([
-    `INTERRUPTED: interrupted: the first ${grouped(tally!.bytes)} of its ${size} bytes are counted`,
-  ])
-})
+test(
+  'of a file that was being read when it was interrupted its beginning is counted, ' + 'and up to where is said',
+  async () => {
+    const folder = await folderWith({ 'app.log': failed('12:00:00').repeat(100_000) })
+    const stop = new AbortController()
+    const { parts } = await inFiles([join(folder, 'app.log')])
+    const run = startScan(parts, null, { ...options, signal: stop.signal })
+    stop.abort()
+    await run.ended
+    const [{ tally } = { tally: null }] = run.result().parts
+    expect(tally!.causes[0]?.count ?? 0).toBe(tally!.lines)
+    const size = grouped(failed('12:00:00').length * 100_000)
+    expect(run.result().unread.map(({ error }) => `${error.code}: ${error.message}`)).toEqual([
+      `INTERRUPTED: interrupted after ${grouped(tally!.bytes)} of ${size} bytes`,
+    ])
+  },
+)
 
 test('the log of a deployment is read in its parts, with a margin before the time that is wanted', async () => {
   const asked: unknown[] = []
@@ -355,7 +359,7 @@ test('whoever ends it before there was anything to follow is told that not all w
   })
   await run.ended
   expect(run.result().unread.map(({ name, error }) => `${name}: ${error.message}`)).toEqual([
-    'what follows: interrupted before everything was read',
+    'the lines that follow: interrupted before everything was read',
   ])
 })
 
@@ -370,7 +374,7 @@ test('that there is nothing to follow is told', async () => {
   })
   expect([counted(await scanned(inputs)), told]).toEqual([
     { 'http-failed': 1 },
-    ['cannot follow these files, because they are compressed or in UTF-16. They are scanned once'],
+    ['cannot follow these files: they are compressed or in UTF-16. They are scanned once instead'],
   ])
 })
 
@@ -382,6 +386,6 @@ test('what cannot be followed any more is told', async () => {
   const result = await scanned({ parts: [], following })
   expect(counted(result)).toEqual({ 'http-failed': 1 })
   expect(result.unread.map(({ name, error }) => `${name}: ${error.message}`)).toEqual([
-    'what follows: the right was taken away',
+    'the lines that follow: the right was taken away',
   ])
 })

@@ -69,12 +69,14 @@ test.each([
   expect(refusal).toMatchObject({
     exitCode: 64,
     message: expect.stringMatching(
-      /^the configuration \S+ is not trusted: every user may write it \(mode 0666\)$/,
+      /^the configuration \S+ is not trusted: every user can write to it \(mode 0666\)$/,
     ) as string,
   })
   expect(refusal?.suggestions).toEqual([
     expect.stringMatching(/^chmod go-w \/\S+$/),
-    expect.stringMatching(/^export TESTOPS_ADMIN_TRUST=\/\S+ {3}# once you have read it: its commands run as you$/),
+    expect.stringMatching(
+      /^export TESTOPS_ADMIN_TRUST=\/\S+ {3}# first read the file: commands in the file run under your account$/,
+    ),
   ])
   execFileSync('sh', ['-c', refusal!.suggestions[0]!])
   expect(await said(load(folder))).toBe(null)
@@ -87,7 +89,7 @@ test('a folder on the way that others may write is as bad, unless it is sticky',
   await chmod(join(folder, 'open'), 0o777)
   expect(await load()).toMatchObject({
     exitCode: 64,
-    message: `the configuration ${name} is not trusted: every user may write its folder ${folder}/open (mode 0777)`,
+    message: `the configuration ${name} is not trusted: every user can write to its folder ${folder}/open (mode 0777)`,
   })
   await chmod(join(folder, 'open'), 0o1777)
   expect(await load()).toBe(null)
@@ -107,7 +109,8 @@ test('so are the folders of links, and those that links lead through', async () 
   await chmod(join(folder, 'open'), 0o777)
   for (const path of [`open/${name}`, `links/way/${name}`])
     expect(await load(path)).toMatchObject({
-      message: `the configuration ${path} is not trusted: every user may write its folder ${folder}/open (mode 0777)`,
+      message:
+        `the configuration ${path} is not trusted: every user can write to its folder ${folder}/open ` + '(mode 0777)',
     })
 })
 
@@ -129,7 +132,7 @@ test('TESTOPS_ADMIN_TRUST names one file, wherever links to it lie, and no other
   const relative = await said(
     loadConfiguration({ environment: { TESTOPS_ADMIN_TRUST: name }, workingDirectory: folder }),
   )
-  expect(relative?.message).toMatch(/; TESTOPS_ADMIN_TRUST takes absolute paths only$/)
+  expect(relative?.message).toMatch(/; TESTOPS_ADMIN_TRUST accepts only absolute paths$/)
 })
 
 test("another user's, and under sudo the calling user's", async () => {
@@ -186,7 +189,7 @@ test('a pipe, a folder, a device, a socket or a large file is one clear error at
   expect(await load('pipe')).toBe('cannot read the configuration pipe: it is a pipe, not a file')
   expect(await load('folder')).toBe('cannot read the configuration folder: it is a directory')
   expect(await load('/dev/zero')).toBe('cannot read the configuration /dev/zero: it is a device, not a file')
-  expect(await load('large')).toBe('large is too large: a configuration has at most 1000000 bytes')
+  expect(await load('large')).toBe('large is too large: a configuration may have at most 1000000 bytes')
   await symlink('round', join(folder, 'round'))
   expect(await load('round')).toBe('cannot read the configuration round: its symbolic links form a loop')
 })
@@ -219,7 +222,7 @@ test('a command that needs no configuration says what it ignores, and what it do
     ignoredConfiguration({ environment: {}, workingDirectory: folder, file })
   expect(await note()).toBe(null)
   await chmod(join(folder, name), 0o666)
-  expect(await note()).toBe(`Ignored: the configuration ${name} is not trusted: every user may write it (mode 0666)`)
+  expect(await note()).toBe(`Ignored: the configuration ${name} is not trusted: every user can write to it (mode 0666)`)
   expect(await note('missing.yaml')).toBe(null)
   execFileSync('mkfifo', [join(folder, 'pipe')])
   expect(await note('pipe')).toBe(null)

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
-import { accountsIn } from '../../../src/adapters/trust/accounts.ts'
-import { ownCircle } from '../../../src/adapters/trust/circle.ts'
-import { flawOf } from '../../../src/adapters/trust/flaws.ts'
-import type { Circle, Entry } from '../../../src/adapters/trust/flaws.ts'
-import { isReadOnlyAt } from '../../../src/adapters/trust/circle.ts'
-import { mendsOf, whyDistrusted } from '../../../src/adapters/trust/refusal.ts'
+import { accountsIn, flawOf, isReadOnlyAt, ownCircle } from '../../../src/adapters/trust/circle.ts'
+import type { Circle, Entry } from '../../../src/adapters/trust/circle.ts'
+import { mendsOf, whyDistrusted } from '../../../src/adapters/trust/assert.ts'
 
 const accounts = accountsIn(
-  'root:x:0:0::/root:/bin/sh\nme:x:1000:1000::/home/me:/bin/sh\nbob:x:1001:1001::/home/bob:/bin/sh\ntwin:x:1002:1003::/:/bin/sh\nother:x:1003:1003::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n',
+  'root:x:0:0::/root:/bin/sh\nme:x:1000:1000::/home/me:/bin/sh\nbob:x:1001:1001::/home/bob:/bin/sh\n' +
+    'twin:x:1002:1003::/:/bin/sh\nother:x:1003:1003::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n',
   'root:x:0:\nme:x:1000:\nbob:x:1001:me\ntwin:x:1003:\nops:x:2000:me,bob\nnogroup:x:65534:\n',
 )
 
@@ -155,23 +153,23 @@ test('without a table of mounts nothing is read-only', () => {
 test.each<[what: string, entries: Entry[], why: string, mends: string[]]>([
   ["another user's file", [entry({ uid: 1001 })], 'user `bob` owns it', ['sudo chown -h 1000 /srv/a/file']],
   ['a user without a name', [entry({ uid: 4711 })], 'user 4711 owns it', ['sudo chown -h 1000 /srv/a/file']],
-  ['open to all', [entry({ mode: 0o100666 })], 'every user may write it (mode 0666)', ['chmod go-w /srv/a/file']],
+  ['open to all', [entry({ mode: 0o100666 })], 'every user can write to it (mode 0666)', ['chmod go-w /srv/a/file']],
   [
     'of a group',
     [entry({ mode: 0o100664, gid: 2000 })],
-    'group `ops` may write it (mode 0664)',
+    'group `ops` can write to it (mode 0664)',
     ['chmod go-w /srv/a/file'],
   ],
   [
     'file and folder',
     [folder({ mode: 0o40777 }), entry({ mode: 0o100666 })],
-    'every user may write it (mode 0666); every user may write its folder /srv/a (mode 0777)',
+    'every user can write to it (mode 0666); every user can write to its folder /srv/a (mode 0777)',
     ['chmod go-w /srv/a /srv/a/file'],
   ],
   [
     "root's folder for all",
     [folder({ uid: 0, gid: 0, mode: 0o40777 })],
-    'every user may write its folder /srv/a (mode 0777)',
+    'every user can write to its folder /srv/a (mode 0777)',
     ['sudo chmod +t /srv/a'],
   ],
   // bob could put another file there at once
@@ -184,7 +182,7 @@ test.each<[what: string, entries: Entry[], why: string, mends: string[]]>([
   [
     'a name for a shell',
     [entry({ path: "/srv/$(id)/it's", mode: 0o100666 })],
-    'every user may write it (mode 0666)',
+    'every user can write to it (mode 0666)',
     [`chmod go-w '/srv/$(id)/it'\\''s'`],
   ],
 ])('%s: why, and what to type', (_, entries, why, mends) => {

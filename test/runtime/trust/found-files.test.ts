@@ -23,7 +23,7 @@ test.each([
   await chmod(join(folder, open), 0o666)
   await expect(projectAt(folder, {})).rejects.toMatchObject({
     code: 'CONFIGURATION',
-    message: `the compose file ${folder}/${open} is not trusted: every user may write it (mode 0666)`,
+    message: `the compose file ${folder}/${open} is not trusted: every user can write to it (mode 0666)`,
   })
   // the operator's own word
   expect(await projectAt(folder, { COMPOSE_FILE: join(folder, 'docker-compose.yml') })).not.toBe(null)
@@ -52,7 +52,9 @@ test('settings of lint-results that others may write are read, and name no file 
   for (const of of ['b', 'c'])
     await expect(read(of)).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: `the settings at ${of}/.testops-lint.yaml:1 name a file outside their folder, and are not trusted: every user may write it (mode 0666)`,
+      message:
+        `the settings at ${of}/.testops-lint.yaml:1 name a file outside their folder, which only trusted ` +
+        'settings may do. These settings are not trusted: every user can write to it (mode 0666)',
     })
   expect(await read('b', { TESTOPS_ADMIN_TRUST: join(folder, 'b/.testops-lint.yaml') })).not.toBe(null)
 })
@@ -67,7 +69,7 @@ test('journals, kept secrets and locks that others may write are neither read no
   await chmod(secret, 0o622)
   await expect(store.keptText!(run, 'former-A')).rejects.toMatchObject({
     code: 'REFUSED',
-    message: `the file ${secret} is not trusted: every user may write it (mode 0622)`,
+    message: `the file ${secret} is not trusted: every user can write to it (mode 0622)`,
   })
   await chmod(secret, 0o600)
 
@@ -94,7 +96,7 @@ test('journals, kept secrets and locks that others may write are neither read no
     await expect(work()).rejects.toMatchObject({
       code: 'REFUSED',
       exitCode: 4,
-      message: expect.stringContaining('every user may write') as string,
+      message: expect.stringContaining('every user can write to') as string,
     })
   await chmod(join(folder, 'prod'), 0o700)
   expect(await store.keptText!(run, 'former-A')).toBe('before')

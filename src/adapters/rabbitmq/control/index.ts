@@ -1,16 +1,21 @@
-import type { BrokerControl, Declared, Trial } from '../../../core/broker-control.ts'
+import type {
+  Binding,
+  BrokerControl,
+  Declared,
+  ExchangeDeclaration,
+  QueueDeclaration,
+  Trial,
+} from '../../../core/broker-control.ts'
 import type { BrokerEndpoint, Opened } from '../../../core/endpoint.ts'
 import type { MessageMover } from '../../../core/message-mover.ts'
-import { countsOf } from '../counts.ts'
+import { countsOf } from '../lists.ts'
 import { brokerLink } from '../link.ts'
-import { brokerPeer } from '../peer.ts'
+import { brokerPeer } from '../connection.ts'
 import { keeper } from './keep.ts'
-import { declareQueues, deleteQueues, purge } from './queues.ts'
+import { declareQueues, deleteQueues, purge, typedArguments, typedInEachWay, withBytes } from './queues.ts'
 import type { Channel } from 'amqplib'
-import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../../core/topology.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../refusal.ts'
 import { refusal } from '../refusal.ts'
-import { typedArguments, typedInEachWay, withBytes } from './arguments.ts'
 import type { On } from './queues.ts'
 import { nowhere } from '../../../knowledge/broker.ts'
 
@@ -111,7 +116,7 @@ async function unbindOne(
 }
 
 function inWords({ source, destination, destinationKind, routingKey }: Binding): string {
-  return `${destinationKind} ${destination} to exchange ${source}${routingKey === '' ? '' : ` by ${routingKey}`}`
+  return `${destinationKind} ${destination} to exchange ${source}${routingKey === '' ? '' : ` with key ${routingKey}`}`
 }
 
 async function declareExchange({ link, endpoint }: On, exchange: ExchangeDeclaration): Promise<Declared> {
@@ -159,7 +164,7 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
       await channel.cancel(consumerTag)
     },
   )
-  await each(on, discards ? [] : queues.slice(0, 1), 'putting messages aside from queue', async (channel, { name }) => {
+  await each(on, discards ? [] : queues.slice(0, 1), 'moving messages aside from queue', async (channel, { name }) => {
     channel.publish('', nowhere, Buffer.alloc(0))
     // its answer comes after a refusal of the publish
     await channel.checkQueue(name)

@@ -3,11 +3,9 @@ import type { BrokerEndpoint } from '../../../core/endpoint.ts'
 import { AdminError } from '../../../core/error.ts'
 import { withDeadline } from '../../failure.ts'
 import type { Peer } from '../../failure.ts'
-import { openConnection } from '../handshake.ts'
-import { closeChannel, closeGently } from '../close.ts'
+import { closeChannel, closeGently, openConnection } from '../connection.ts'
 import { lost } from '../link.ts'
-import { refusal } from '../refusal.ts'
-import { replyOf } from '../reply.ts'
+import { refusal, replyOf } from '../refusal.ts'
 
 const heartbeatSeconds = 30
 /**
@@ -59,17 +57,17 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
   const consume = async (on: Channel, queue: string): Promise<Holding> => {
     const holding: Holding = { tag: '', message: null }
     const take = (message: Message | null): void => void (holding.message = message)
-    const { consumerTag } = await within(on.consume(queue, take), `keeping queue ${queue} open`)
+    const { consumerTag } = await within(on.consume(queue, take), `keeping RabbitMQ from deleting queue ${queue}`)
     holding.tag = consumerTag
     return holding
   }
 
   const openChannel = async (): Promise<Channel> => {
     model ??= await openConnection(endpoint, peer, timeoutMs, { heartbeatSeconds })
-    const opened = await within(model.createChannel(), 'keeping queues open')
+    const opened = await within(model.createChannel(), 'keeping RabbitMQ from deleting queues')
     opened.on('error', () => undefined)
     // the limit applies to each consumer
-    await within(opened.prefetch(1), 'keeping queues open')
+    await within(opened.prefetch(1), 'keeping RabbitMQ from deleting queues')
     return opened
   }
 
@@ -120,14 +118,14 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       const on = channel
       if (!on || !holdings.has(queue)) return 0
       // its answer comes after earlier deliveries to this consumer
-      await within(on.checkQueue(queue), `counting the held messages of queue ${queue}`)
+      await within(on.checkQueue(queue), `checking whether testops-admin holds a message from queue ${queue}`)
       return holdings.get(queue)?.message ? 1 : 0
     },
     async release(queue) {
       const holding = holdings.get(queue)
       const on = channel
       if (!holding || !on) return
-      const what = `letting go of queue ${queue}`
+      const what = `releasing queue ${queue}`
       const { consumerCount } = await within(on.checkQueue(queue), what)
       holdings.delete(queue)
       await within(on.cancel(holding.tag), what)
@@ -145,7 +143,8 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       void close()
       throw new AdminError(
         'UNREACHABLE',
-        `${cause.message}. This connection kept these queues open: ${names}. Those that RabbitMQ deletes without a consumer may be gone`,
+        `${cause.message}. RabbitMQ deletes auto-delete queues when their last consumer leaves, so these ` +
+          `queues may be gone: ${names}`,
         peer.suggestions,
         { cause },
       )

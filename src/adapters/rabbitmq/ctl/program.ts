@@ -1,3 +1,4 @@
+import { sharedAnswers } from '../../../core/answers.ts'
 import type { BrokerEndpoint } from '../../../core/endpoint.ts'
 import { AdminError } from '../../../core/error.ts'
 import { typed } from '../../../core/typed.ts'
@@ -45,7 +46,7 @@ export function ctlProgram(
   clusterName: string | null,
   timeoutMs: number,
 ): Ctl {
-  const underWay = new Map<string, Promise<ProgramResult>>()
+  const answers = sharedAnswers({ keep: 'nothing' })
   const waiting: (() => void)[] = []
   let running = 0
   let proof: Promise<void> | null = null
@@ -54,7 +55,7 @@ export function ctlProgram(
     if (asked.some((word) => /[$`\\\n]/.test(word)))
       throw new AdminError(
         'UNAVAILABLE',
-        `\`${shown}\` cannot be used for vhost ${endpoint.vhost}: a shell may misread that name`,
+        `\`${shown}\` cannot be used for vhost \`${endpoint.vhost}\`: a shell may misread this name`,
       )
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
     running += 1
@@ -70,13 +71,8 @@ export function ctlProgram(
     }
   }
 
-  /** Shares one run among checks that ask the same at the same time. */
-  const asked = async (words: readonly string[]): Promise<ProgramResult> => {
-    const key = JSON.stringify(words)
-    const same = underWay.get(key) ?? run(words).finally(() => underWay.delete(key))
-    underWay.set(key, same)
-    return same
-  }
+  const asked = async (words: readonly string[]): Promise<ProgramResult> =>
+    answers.to(JSON.stringify(words), async () => run(words))
 
   const answer = async (words: readonly string[]): Promise<unknown> => {
     const result = await asked(words)
@@ -94,8 +90,9 @@ export function ctlProgram(
     if (name === clusterName) return
     throw new AdminError(
       'UNAVAILABLE',
-      `\`${shown}\` manages broker ${String(name)}, but ${clusterName ?? 'another one'} is at ${hostPort(endpoint.host, endpoint.port)}`,
-      [command`${nested(shown)} cluster_status`, 'set broker.rabbitmqctl in the configuration'],
+      `\`${shown}\` manages broker ${String(name)}, but the broker at ` +
+        `${hostPort(endpoint.host, endpoint.port)} is ${clusterName ?? 'a different one'}`,
+      [command`${nested(shown)} cluster_status`, 'set `broker.rabbitmqctl` in the configuration'],
     )
   }
 
@@ -128,17 +125,23 @@ export function ctlProgram(
   }
 }
 
+const notAllowed = new RegExp(
+  [
+    '[Oo]nly root or rabbitmq',
+    'cookie file (?:(?!cookie file ).)*(?:accessible|eacces)',
+    'Failed to read (?:(?!Failed to read ).)*cookie',
+    'permission denied',
+  ].join('|'),
+  'i',
+)
+
 function failure(result: ProgramResult, shown: ShellCommand, verb: string): AdminError {
   const said = `${result.stdout}${result.stderr}`
   const asSuperuser: Suggestion[] = [
     command`sudo ${nested(shown)} ${verb}`,
-    'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration',
+    'or set `broker.rabbitmqctl: [sudo, -n, rabbitmqctl]` in the configuration',
   ]
-  if (
-    /[Oo]nly root or rabbitmq|cookie file (?:(?!cookie file ).)*(?:accessible|eacces)|Failed to read (?:(?!Failed to read ).)*cookie|permission denied/i.test(
-      said,
-    )
-  ) {
+  if (notAllowed.test(said)) {
     return new AdminError('FORBIDDEN', `this user may not use \`${shown}\``, asSuperuser)
   }
   if (/Erlang distribution failed|cookie(?:(?!cookie).)*reject|rejected by the (?:remote )?node/i.test(said)) {
@@ -162,7 +165,7 @@ function failure(result: ProgramResult, shown: ShellCommand, verb: string): Admi
 function strange(shown: ShellCommand, words: readonly string[], cause?: unknown): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `\`${shown} ${words[0] ?? ''}\` does not answer like RabbitMQ's`,
+    `\`${shown} ${words[0] ?? ''}\` printed unexpected output`,
     [command`${nested(shown)} version`],
     { cause },
   )

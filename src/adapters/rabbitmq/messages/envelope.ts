@@ -1,8 +1,7 @@
 import { nowhere } from '../../../knowledge/broker.ts'
 import { headersOf, findHeader, writeHeaders, writePersistent, writeUserId } from './properties.ts'
 import type { Properties } from './properties.ts'
-import { FrameWriter, frameOverhead, headerFrame } from './frames.ts'
-import { basicClass, method } from './methods.ts'
+import { basicClass, frameOverhead, FrameWriter, headerFrame, method } from './frames.ts'
 
 /** A message as it was delivered, without its body. */
 export interface Head {

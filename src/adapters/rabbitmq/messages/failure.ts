@@ -1,12 +1,21 @@
-import { AdminError } from '../../../core/error.ts'
 import { typedOn } from '../../../core/host.ts'
-import { typed } from '../../../core/typed.ts'
-import { oneLine, peerFailure, seconds } from '../../failure.ts'
-import type { Peer } from '../../failure.ts'
-import { connectionForced, withoutCode } from '../reply.ts'
-import { ClosedByBroker, NoAnswer } from './link.ts'
-import { Refusal } from './refusal.ts'
+import { AdminError } from '../../../core/error.ts'
 import type { Suggestion } from '../../../core/shell-command.ts'
+import { typed } from '../../../core/typed.ts'
+import type { Peer } from '../../failure.ts'
+import { oneLine, peerFailure, seconds } from '../../failure.ts'
+import { connectionForced, withoutCode } from '../refusal.ts'
+import { ClosedByBroker, NoAnswer } from './link.ts'
+
+/** Explains why messages are not moved; `command` shows the operator more. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly command: Suggestion,
+  ) {
+    super(message)
+  }
+}
 
 /** Turns what ended a move into an error for the operator. `doing`: 'moving the messages of queue a into b' */
 export function moveFailure(
@@ -50,13 +59,14 @@ export function moveFailure(
   if (blocked === null)
     return new AdminError(
       'TIMED_OUT',
-      `${doing}: ${peer.what} at ${peer.where} did nothing within ${seconds(timeoutMs)}`,
+      `${doing}: ${peer.what} at ${peer.where} made no progress for ${seconds(timeoutMs)}`,
       peer.suggestions,
       cause,
     )
   return new AdminError(
     'UNAVAILABLE',
-    `${doing}: ${peer.what} at ${peer.where} has accepted no messages for ${seconds(timeoutMs)}: it is ${blocked}. Messages that were not accepted stay where they were`,
+    `${doing}: ${peer.what} at ${peer.where} has accepted no messages for ${seconds(timeoutMs)}, because it is ` +
+      `${blocked}. Messages that it did not accept stay where they were`,
     [typedOn(peer.host, 'rabbitmq-diagnostics alarms'), typedOn(peer.host, 'df -h')],
     cause,
   )

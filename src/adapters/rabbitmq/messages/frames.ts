@@ -156,3 +156,47 @@ export function readShort(bytes: Buffer, at: number): { text: string; end: numbe
   const end = at + 1 + (bytes[at] ?? 0)
   return { text: bytes.toString('utf8', at + 1, end), end }
 }
+
+/** Methods of AMQP 0-9-1 by their class and number, and those of RabbitMQ's own. */
+export const method = {
+  connectionStart: 0x000a_000a,
+  connectionStartOk: 0x000a_000b,
+  connectionTune: 0x000a_001e,
+  connectionTuneOk: 0x000a_001f,
+  connectionOpen: 0x000a_0028,
+  connectionOpenOk: 0x000a_0029,
+  connectionClose: 0x000a_0032,
+  connectionCloseOk: 0x000a_0033,
+  connectionBlocked: 0x000a_003c,
+  connectionUnblocked: 0x000a_003d,
+  channelOpen: 0x0014_000a,
+  channelOpenOk: 0x0014_000b,
+  channelClose: 0x0014_0028,
+  channelCloseOk: 0x0014_0029,
+  exchangeDeclare: 0x0028_000a,
+  exchangeDeclareOk: 0x0028_000b,
+  exchangeDelete: 0x0028_0014,
+  exchangeDeleteOk: 0x0028_0015,
+  queueDeclare: 0x0032_000a,
+  queueDeclareOk: 0x0032_000b,
+  queueBind: 0x0032_0014,
+  queueBindOk: 0x0032_0015,
+  qos: 0x003c_000a,
+  qosOk: 0x003c_000b,
+  consume: 0x003c_0014,
+  consumeOk: 0x003c_0015,
+  cancel: 0x003c_001e,
+  cancelOk: 0x003c_001f,
+  publish: 0x003c_0028,
+  return: 0x003c_0032,
+  deliver: 0x003c_003c,
+  get: 0x003c_0046,
+  getOk: 0x003c_0047,
+  getEmpty: 0x003c_0048,
+  ack: 0x003c_0050,
+  nack: 0x003c_0078,
+  confirmSelect: 0x0055_000a,
+  confirmSelectOk: 0x0055_000b,
+} as const
+
+export const basicClass = 60

@@ -4,11 +4,10 @@ import { connect as connectTls } from 'node:tls'
 import type { BrokerEndpoint } from '../../../core/endpoint.ts'
 import { ownConnectionName } from '../../../knowledge/broker.ts'
 import { placeOf } from '../../failure.ts'
-import { tlsOptions } from '../../tls-options.ts'
-import { remembered } from '../own-connections.ts'
-import { FrameReader, FrameWriter, methodFrame, readShort } from './frames.ts'
+import { tlsOptions } from '../../tls.ts'
+import { remembered } from '../connection.ts'
+import { FrameReader, FrameWriter, method, methodFrame, readShort } from './frames.ts'
 import type { OnFrame } from './frames.ts'
-import { method } from './methods.ts'
 
 /** The channel of every link. It is the same everywhere, so that the frames of a body pass unchanged between links. */
 export const channel = 1

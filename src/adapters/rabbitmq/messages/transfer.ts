@@ -1,16 +1,14 @@
 import { AdminError } from '../../../core/error.ts'
+import { counted } from '../../../core/format.ts'
 import type { Move, Moved, MoverFailpoint } from '../../../core/message-mover.ts'
-import { Confirms } from './confirms.ts'
+import { Confirms, Deliveries, Window } from './delivery.ts'
 import type { Conversion } from './conversion.ts'
-import { Deliveries } from './delivery.ts'
-import { FrameWriter, methodFrame, readShort, readU64 } from './frames.ts'
+import { FrameWriter, method, methodFrame, readShort, readU64 } from './frames.ts'
 import { ClosedByBroker, channel } from './link.ts'
 import type { Link, LinkUser } from './link.ts'
-import { method } from './methods.ts'
 import { cancel, consume, look } from './queues.ts'
-import { Refusal } from './refusal.ts'
-import type { Room } from './room.ts'
-import { Window } from './window.ts'
+import { Refusal } from './failure.ts'
+import type { Room } from './queues.ts'
 
 /** flags of `basic.ack` and `basic.nack` */
 const multiple = 1
@@ -226,7 +224,7 @@ export class Transfer {
       const { upTo, answered } = this.#confirms
       // wait until all that was published is answered
       if (this.#isRefused && answered === this.#published)
-        this.#fail(notTaken(this.#move.to, 'it is full and set to reject new messages'))
+        this.#fail(notTaken(this.#move.to, 'the queue is full and set to reject new messages'))
       const enough = upTo - this.#acknowledged >= this.#most / 4 || upTo === this.#published
       if (this.#failure !== null || upTo === this.#acknowledged || !enough) return
       const { room } = this.#ends
@@ -354,17 +352,20 @@ function gone(queue: string): Refusal {
 }
 
 export function readByOthers(queue: string): Refusal {
-  return new Refusal(`others are reading queue ${queue}: stop them first`, 'rabbitmqctl list_consumers')
+  return new Refusal(
+    `other consumers are reading queue ${queue}: stop these consumers first`,
+    'rabbitmqctl list_consumers',
+  )
 }
 
 function notTaken(queue: string, reason: string): Refusal {
-  const message = `queue ${queue} rejects a message: ${reason}. Messages that were not accepted stay where they were`
+  const message = `queue ${queue} rejected a message: ${reason}. Rejected messages stay where they were`
   return new Refusal(message, 'rabbitmqctl list_queues name messages arguments policy')
 }
 
 function interrupted({ from, to }: Move, moved: number): AdminError {
   return new AdminError(
     'INTERRUPTED',
-    `interrupted: ${moved} messages of queue ${from} are in ${to}, the others are still where they were`,
+    `interrupted: moved ${counted(moved, 'message')} from queue ${from} to ${to}. The rest is still in ${from}`,
   )
 }

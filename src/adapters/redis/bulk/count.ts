@@ -1,14 +1,24 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { SessionCensus, SessionSelection } from '../../../core/sources.ts'
-import { sessionKeys } from '../../../knowledge/session-keys.ts'
-import { isStale, wasThere } from '../../../knowledge/session-validity.ts'
-import { eachId, pick, sessionHashes, withTimes } from './collect.ts'
-import type { Space } from './collect.ts'
-import { indexKeys, indexSize, isIndexed, marksOf, mayBeIndexed, memberIds, membersOf } from './index-keys.ts'
-import type { IndexKeys } from './index-keys.ts'
-import { integer, timeOf, timesOf } from './node.ts'
+import { isStale, sessionKeys, wasThere } from '../../../knowledge/sessions.ts'
+import type { IndexKeys, Space } from './collect.ts'
+import {
+  eachId,
+  indexKeys,
+  indexSize,
+  isIndexed,
+  marksOf,
+  mayBeIndexed,
+  memberIds,
+  membersOf,
+  pick,
+  sessionHashes,
+  withTimes,
+} from './collect.ts'
 import type { Node } from './node.ts'
-import { noKeys } from './page.ts'
+import { integer, timeOf, timesOf } from './node.ts'
 import type { Page } from './page.ts'
+import { noKeys } from './page.ts'
 
 /** The keys of the selected sessions on one server. */
 interface NodeKeys {
@@ -197,4 +207,36 @@ function member(page: Page, ids: ReadonlySet<string>): (index: number) => boolea
   const isSo: boolean[] = []
   eachId(page, (id) => isSo.push(ids.has(id)))
   return (index) => isSo[index]!
+}
+
+/** The last count of this process. A step removes what was counted for its plan, without another look at all keys. */
+export interface LastCount {
+  keep(counted: Counted): void
+  /** Returns the last count if it answers `selection`: the same one a moment ago, or the one made at `asOf` */
+  find(selection: SessionSelection): Counted | null
+  forget(): void
+}
+
+/** milliseconds for which a count is reused if the selection names no time */
+const freshMs = 10_000
+
+export function lastCount(): LastCount {
+  let last: { counted: Counted; at: number } | null = null
+  return {
+    keep(counted) {
+      last = { counted, at: performance.now() }
+    },
+    find(selection) {
+      if (last === null) return null
+      const { selection: of, census } = last.counted
+      if (!isDeepStrictEqual(of.which, selection.which) || of.asOf !== null) return null
+      const isSameSpace = of.namespace === selection.namespace || census.namespace === selection.namespace
+      const isSameTime =
+        selection.asOf === null ? performance.now() - last.at < freshMs : selection.asOf === census.asOf
+      return isSameSpace && isSameTime ? last.counted : null
+    },
+    forget() {
+      last = null
+    },
+  }
 }

@@ -3,8 +3,8 @@ import { withDeadline } from '../../failure.ts'
 import type { Peer } from '../../failure.ts'
 import type { SessionTimes } from '../../../core/sources.ts'
 import type { Connection } from '../connect.ts'
-import { redisFailure } from '../errors.ts'
-import { sessionTimes, timeFields } from '../times.ts'
+import { redisFailure } from '../client.ts'
+import { sessionTimes, timeFields } from '../sample.ts'
 import { assertAnswer, command, commandForEach, errorIn, integerIn, listIn, noKeys, stringsIn } from './page.ts'
 import type { Page } from './page.ts'
 import { wireOf } from './wire.ts'
@@ -82,7 +82,7 @@ async function scanned(
 function tooOld({ where, suggestions }: Peer): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `Redis at ${where} is older than 6.0: it cannot look for keys of one type (SCAN … TYPE)`,
+    `Redis at ${where} is older than 6.0: it cannot search keys by type (\`SCAN … TYPE\`)`,
     suggestions,
   )
 }

@@ -1,4 +1,4 @@
-import { redisFailure } from '../errors.ts'
+import { redisFailure } from '../client.ts'
 import type { Peer } from '../../failure.ts'
 import { integerAt } from './wire.ts'
 

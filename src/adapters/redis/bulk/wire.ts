@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { AdminError } from '../../../core/error.ts'
 import { seconds } from '../../failure.ts'
 import type { Peer } from '../../failure.ts'
-import { redisFailure } from '../errors.ts'
+import { redisFailure } from '../client.ts'
 
 /**
  * RESP 2 over a connection that ioredis has opened, signed in and encrypted. It passes bytes in and out, without an

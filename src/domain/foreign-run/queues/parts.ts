@@ -1,14 +1,49 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Action, ActionKind, ActionOf, Former } from '../../../core/action.ts'
+import type { Binding, QueueDeclaration } from '../../../core/broker-control.ts'
+import { bindingNoters } from '../../../core/notes.ts'
 import type { Plan } from '../../../core/plan.ts'
-import type { RunHistory } from '../../../core/run.ts'
-import { bindingNoters } from '../../../core/queue-notes.ts'
+import { eventsOfStep, notesOfStep } from '../../../core/run-state.ts'
+import type { RunEvent, RunHistory } from '../../../core/run.ts'
 import { isObject } from '../../../core/shape.ts'
-import { notesOfStep } from '../../../core/run-state.ts'
 import type { BrokerExchange, BrokerQueue } from '../../../core/sources.ts'
-import type { Binding, QueueDeclaration } from '../../../core/topology.ts'
-import { stageOf } from '../stages.ts'
-import type { Stage } from '../stages.ts'
+
+/** How far a step has come, according to the record. */
+interface Stage {
+  /** `before`: not begun, or undone; `within`: begun or being undone, so it may be unfinished */
+  at: 'before' | 'within' | 'after'
+  /** True if its undo was begun last */
+  isGoingBack: boolean
+}
+
+/** Returns how far the first step of that kind has come; `before` if the plan has no such step. */
+export function stageOf({ record: { plan }, events }: RunHistory, kind: ActionKind): Stage {
+  const step = plan.steps.findIndex(({ action }) => action.kind === kind)
+  return step < 0
+    ? { at: 'before', isGoingBack: false }
+    : eventsOfStep(events, step).reduce(next, { at: 'before', isGoingBack: false })
+}
+
+/** True if the record says that any step was begun. */
+export function hasBegun({ events }: RunHistory): boolean {
+  return events.some(({ event }) => event === 'intent' || event === 'done')
+}
+
+function next(stage: Stage, { event }: RunEvent): Stage {
+  switch (event) {
+    case 'intent':
+    case 'redo':
+      return { at: 'within', isGoingBack: false }
+    case 'done':
+      return { at: 'after', isGoingBack: false }
+    case 'undo-intent':
+      return { at: 'within', isGoingBack: true }
+    case 'undone':
+      return { at: 'before', isGoingBack: false }
+    default:
+      return stage
+  }
+}
 
 /** The queues, exchanges and bindings in a record of reset-queues, and how far its steps have come. */
 export interface Parts {

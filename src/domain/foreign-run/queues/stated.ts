@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { counted } from '../../../core/format.ts'
-import type { QueueDeclaration } from '../../../core/topology.ts'
-import { alwaysDurable, isBuiltIn, queueArguments } from '../../../knowledge/broker.ts'
-import { holdingOf } from '../../../knowledge/held-queues.ts'
+import type { QueueDeclaration } from '../../../core/broker-control.ts'
+import { alwaysDurable, holdingOf, isBuiltIn, queueArguments } from '../../../knowledge/broker.ts'
 import { areSameBindings, isSameQueue, stepOf } from './parts.ts'
 import type { Parts } from './parts.ts'
 
@@ -14,7 +13,8 @@ const longestDrain = 86_400
 /** Returns contradictions between the steps of a record of reset-queues; empty if there are none. */
 export function unfitStatements(parts: Parts): string[] {
   const { former } = parts
-  if (former.length > mostQueues) return [`it names ${former.length} queues`]
+  if (former.length > mostQueues)
+    return [`the saved record names ${former.length} queues, but the limit is ${mostQueues}`]
   return [
     ...ofQueues(parts),
     ...former.flatMap(({ queue }) => ofArguments(queue)),
@@ -40,67 +40,67 @@ function ofQueues(parts: Parts): string[] {
   const saved = stepOf(plan, 'hold-queues')?.saved.queues ?? null
   const keeps = plan.steps.flatMap(({ action }) => (action.kind === 'start-service' ? (action.keeps ?? []) : []))
   const wrong = [
-    [known.size === names.length, 'it names a queue twice'],
+    [known.size === names.length, 'the saved record names a queue twice'],
     [
       former.every(({ queue }) => !queue.durable && !isBuiltIn(queue.name)),
-      'it deletes queues that are durable, or that the broker or this program made',
+      'the run deletes queues that reset-queues never deletes: durable ones, or those of RabbitMQ or testops-admin',
     ],
     [
       [...former, ...anew, ...kept].every(
         ({ queue, holding }) => holding === null || holding === holdingOf(queue.name),
       ),
-      'it moves messages to a queue that this program does not use',
+      'the run would move messages to a queue other than the temporary queue that reset-queues uses',
     ],
     [
       moves.every(
         (list) =>
           isWhole(list.map(({ queue }) => queue)) && list.every(({ queue, holding }) => holding === holdingOf(queue)),
       ),
-      'the queues that it moves are not those that it deletes',
+      'the queues that the run deletes differ from those whose messages it moves, or its temporary queues do not match',
     ],
     [
       directions.length === 0 || isDeepStrictEqual(directions, ['aside', 'back']),
-      'it moves messages in the wrong order',
+      'the run moves messages, but not aside first and then back',
     ],
     [
       held === null || isDeepStrictEqual([...held].sort(), names.map(holdingOf).sort()),
-      'the holding queues that it deletes are not its own',
+      'the temporary queues that the run deletes differ from those that it moves messages to',
     ],
     [
       saved === null ||
         (isWhole(saved.map(({ name }) => name)) &&
           saved.every((it) => former.some(({ queue }) => isSameQueue(queue, it)))),
-      'the queues that it saved are not those that it deletes',
+      'the queues saved for undo differ from the queues that the run deletes',
     ],
     [
       kept.every(({ queue }) => former.some((it) => isSameQueue(it.queue, queue))) &&
         keeps.every((name) => known.has(name)),
-      'it keeps queues open that it does not delete',
+      'the run keeps RabbitMQ from deleting queues that the run itself does not change',
     ],
     [
       isWhole(anew.map(({ queue }) => queue.name)) &&
         anew.every(({ queue }) => former.some((it) => isAnew(queue, it.queue))),
-      'the queues that it declares are not those that it deletes',
+      'the queues that the run redeclares do not match the queues that it deletes',
     ],
     [
       [...former, ...kept].every(({ always }) => always === undefined),
-      'it marks queues for declaration in a step that declares none',
+      'the saved record marks queues to be redeclared, but in a step that does not redeclare queues',
     ],
     [
       isWhole(stepOf(plan, 'await-quiet')?.queues ?? names),
-      'the queues that it waits for are not those that it deletes',
+      'the run waits until nobody reads from its queues, but then deletes other queues',
     ],
     [
-      drained === null ||
-        (isWhole(drained.queues) &&
-          Number.isInteger(drained.seconds) &&
-          drained.seconds > 0 &&
-          drained.seconds <= longestDrain),
-      'the queues that it drains are not those that it deletes, or it drains for too long',
+      drained === null || isWhole(drained.queues),
+      'the queues that the service may first empty differ from the queues that the run deletes',
+    ],
+    [
+      drained === null || (Number.isInteger(drained.seconds) && drained.seconds > 0 && drained.seconds <= longestDrain),
+      `the time that the service has to empty its queues is not a whole number of seconds from 1 to ${longestDrain}`,
     ],
     [
       discards === (names.length > 0 && moves.length === 0) && isLossTold(parts),
-      'it would lose messages without saying so',
+      'the plan of the run does not say correctly whether messages are lost',
     ],
   ] as const
   return toldOf(wrong)
@@ -116,10 +116,14 @@ function isAnew(anew: QueueDeclaration, former: QueueDeclaration): boolean {
 
 function ofArguments({ name, arguments: values }: QueueDeclaration): string[] {
   const strange = Object.keys(values).find((key) => !queueArguments.has(key))
-  if (strange !== undefined) return [`queue ${name} has an argument that RabbitMQ does not know: ${strange}`]
+  if (strange !== undefined)
+    return [`the saved record gives queue ${name} an argument that RabbitMQ does not know: ${strange}`]
   const type = values['x-queue-type']
   return typeof type === 'string' && alwaysDurable.includes(type)
-    ? [`queue ${name} is a ${type}, which is never moved`]
+    ? [
+        `according to the saved record, the run changes queue ${name} of type ${type}, but reset-queues never ` +
+          'changes queues of that type',
+      ]
     : []
 }
 
@@ -131,21 +135,24 @@ function ofExchanges({ exchanges, plan }: Parts): string[] {
     ({ from, to }) => from.durable || isBuiltIn(from.name) || !isDeepStrictEqual({ ...from, durable: true }, { ...to }),
   )
   return [
-    ...others.map(({ from }) => `it changes more of exchange ${from.name} than whether it is durable`),
+    ...others.map(({ from }) => `the run changes exchange ${from.name} in a way that reset-queues never does`),
     ...toldOf([
-      [new Set(names).size === names.length, 'it names an exchange twice'],
+      [new Set(names).size === names.length, 'the saved record names an exchange twice'],
       [
         saved === null ||
           isDeepStrictEqual(
             saved,
             exchanges.map(({ from }) => from),
           ),
-        'the exchanges that it saved are not those that it declares',
+        'the exchanges saved for undo differ from the exchanges that the run redeclares',
       ],
       [
-        isDeepStrictEqual(kept, stepOf(plan, 'delete-held')?.vanishing ?? []) &&
-          kept.every(({ name }) => !isBuiltIn(name)),
-        'the exchanges that it keeps from vanishing are not those that it releases',
+        isDeepStrictEqual(kept, stepOf(plan, 'delete-held')?.vanishing ?? []),
+        'the exchanges that the run protects from deletion differ from those whose protection it later ends',
+      ],
+      [
+        kept.every(({ name }) => !isBuiltIn(name)),
+        'the run protects an exchange that reset-queues never protects: one of RabbitMQ or testops-admin',
       ],
     ]),
   ]
@@ -160,7 +167,11 @@ function ofBindings({ bindings, names, exchanges, plan }: Parts): string[] {
   const ofOwnExchange = ({ source, destination, destinationKind }: (typeof bindings)[number]): boolean =>
     ownExchanges.has(source) || (destinationKind === 'exchange' && ownExchanges.has(destination))
   const other = bindings.find((it) => it.source === '' || !(toOwnQueue(it) || ofOwnExchange(it)))
-  if (other) return [`it binds a queue or exchange that is not its own: ${other.source} to ${other.destination}`]
+  if (other)
+    return [
+      'the run changes a binding that reset-queues would leave unchanged: ' +
+        `${other.source === '' ? 'the default exchange' : other.source} to ${other.destination}`,
+    ]
   const deleted = stepOf(plan, 'delete-queues')?.bindings ?? []
   const switched = stepOf(plan, 'switch-exchanges')?.bindings ?? []
   const kept = stepOf(plan, 'keep-queues')
@@ -175,7 +186,7 @@ function ofBindings({ bindings, names, exchanges, plan }: Parts): string[] {
   ] as const
   return steps.every(([one, same]) => areSameBindings(one, same))
     ? []
-    : ['its steps bind its queues and exchanges in different ways']
+    : ['the steps of the run disagree about the bindings of its queues and exchanges']
 }
 
 function isLossTold({ plan, discards }: Parts): boolean {
@@ -195,10 +206,14 @@ function ofCounts({ plan, discards }: Parts): string[] {
   const [count = 0] = counts
   const shown = plan.impact['messagesDiscarded'] ?? 0
   return toldOf([
-    [counts.every((it) => Number.isSafeInteger(it) && it === count), 'its steps count different numbers of messages'],
+    [
+      counts.every((it) => Number.isSafeInteger(it) && it === count),
+      'the steps of the run disagree about the number of messages, or the number is invalid',
+    ],
     [
       shown === (discards ? count : 0),
-      `its plan shows ${counted(shown, 'message')} as lost, but it deletes up to ${discards ? count : 0}`,
+      `the plan of the run shows ${counted(shown, 'message')} as lost, but its steps delete up to ` +
+        `${discards ? count : 0}`,
     ],
   ])
 }

@@ -57,7 +57,11 @@ const heads = [
   /^[\w.-]{1,100} {1,20}\| /,
   /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,:+Z-]{0,20}\]?\s{1,10}/i,
   /^[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d \S{1,100} [^\s:]{1,100}: /i,
-  /^\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]?\s{1,10}(?:\d{1,10} --- (?:\[[^\]]{0,100}\] ?){0,3}[\w.$/[\]-]{1,200} {0,60}: |(?:\[[^\]]{0,100}\] ?){1,3})?/i,
+  new RegExp(
+    String.raw`^\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]?\s{1,10}` +
+      String.raw`(?:\d{1,10} --- (?:\[[^\]]{0,100}\] ?){0,3}[\w.$/[\]-]{1,200} {0,60}: |(?:\[[^\]]{0,100}\] ?){1,3})?`,
+    'i',
+  ),
 ]
 
 function withoutHead(line: string): string {

@@ -1,8 +1,7 @@
 import { escapeLiteral } from 'pg'
-import type { ChangeSet } from '../liquibase/changelog.ts'
+import type { ChangeSet } from '../liquibase/update.ts'
 import type { PendingMigration } from '../machine.ts'
-import { hashPassword, hashToken } from './credentials.ts'
-import { seedProjects, seedTrees, seedUsers } from './seeds.ts'
+import { hashPassword, hashToken, seedProjects, seedTrees, seedUsers } from './seeds.ts'
 
 const file = 'db/changelog/db.changelog-master.yaml'
 const author = 'testops'
@@ -43,7 +42,8 @@ const projects = [
   `CREATE TABLE project_role (
      project_id BIGINT NOT NULL REFERENCES project (id), user_id BIGINT NOT NULL REFERENCES user_account (id),
      role VARCHAR(64) NOT NULL, PRIMARY KEY (project_id, user_id))`,
-  'CREATE TABLE tree (id BIGINT PRIMARY KEY, project_id BIGINT NOT NULL REFERENCES project (id), name VARCHAR(255) NOT NULL)',
+  'CREATE TABLE tree (id BIGINT PRIMARY KEY, project_id BIGINT NOT NULL REFERENCES project (id), name ' +
+    'VARCHAR(255) NOT NULL)',
   // one row for each test case in a tree; the path is the text of a JSON array
   `CREATE TABLE tree_data (
      id BIGSERIAL PRIMARY KEY, tree_id BIGINT NOT NULL REFERENCES tree (id), test_case_id BIGINT NOT NULL,
@@ -107,7 +107,8 @@ function seeds(): string[] {
     ),
     ...seedUsers.map(
       (user) =>
-        `INSERT INTO api_token (user_id, name, token_hash) VALUES (${user.id}, 'practice', ${text(hashToken(user.apiToken))})`,
+        `INSERT INTO api_token (user_id, name, token_hash) VALUES (${user.id}, 'practice', ` +
+        `${text(hashToken(user.apiToken))})`,
     ),
     ...seedProjects.map(
       ({ id, name, abbr }) => `INSERT INTO project (id, name, abbr) VALUES (${id}, ${text(name)}, ${text(abbr)})`,

@@ -1,5 +1,7 @@
+import { createHash, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
+
 /** Users and data of every practice deployment. Their passwords and tokens protect only exercises. */
-export interface SeedUser {
+interface SeedUser {
   id: number
   username: string
   password: string
@@ -48,3 +50,27 @@ export const seedTrees = [
   { id: 3, projectId: 2, name: 'Features' },
   { id: 4, projectId: 3, name: 'Suites' },
 ] as const
+
+const rounds = 10_000
+
+/** Hashes a password with a new salt. Marks the hash with its kind, as Spring Security does. */
+export function hashPassword(password: string): string {
+  const salt = randomBytes(16)
+  return `{pbkdf2}${Buffer.concat([salt, derive(password, salt)]).toString('hex')}`
+}
+
+export function passwordMatches(password: string, stored: string): boolean {
+  const hex = /^\{pbkdf2\}([0-9a-f]+)$/.exec(stored)?.[1]
+  if (!hex) return false
+  const bytes = Buffer.from(hex, 'hex')
+  return timingSafeEqual(derive(password, bytes.subarray(0, 16)), bytes.subarray(16))
+}
+
+/** Hashes an API token with SHA-256, the form in which tokens are stored. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+function derive(password: string, salt: Buffer): Buffer {
+  return pbkdf2Sync(password, salt, rounds, 32, 'sha256')
+}

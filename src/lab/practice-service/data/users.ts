@@ -1,5 +1,5 @@
 import type { Database } from '../database/pool.ts'
-import { hashToken, passwordMatches } from './credentials.ts'
+import { hashToken, passwordMatches } from './seeds.ts'
 
 export interface User {
   id: number

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Hono } from 'hono'
-import { PoolTimeout } from '../database/pool.ts'
-import { summary } from '../log/throwable.ts'
+import { PoolTimeout, sqlException } from '../database/pool.ts'
+import { summary } from '../log/log.ts'
 import { redisException } from '../sessions/store.ts'
-import { sqlException } from '../database/errors.ts'
 import type { RequestState, ServiceContext } from './context.ts'
 
 interface Component {
@@ -48,7 +47,9 @@ async function databaseHealth({ database, settings }: ServiceContext): Promise<C
     return {
       status: 'DOWN',
       details: {
-        error: `org.springframework.jdbc.CannotGetJdbcConnectionException: Failed to obtain JDBC Connection (${summary(cause)})`,
+        error:
+          'org.springframework.jdbc.CannotGetJdbcConnectionException: Failed to obtain JDBC Connection ' +
+          `(${summary(cause)})`,
       },
     }
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fitsGlob } from '../../../core/glob.ts'
 import type { GlobSign } from '../../../core/glob.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../machine.ts'
 import { errorBody, reasonPhrase } from './errors.ts'
 
 /**
@@ -99,7 +99,10 @@ async function give(
 /** Returns an error page as nginx writes it. */
 function pageOf(status: number): string {
   const title = `${status} ${reasonPhrase(status)}`
-  return `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`
+  return (
+    `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n` +
+    '<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n'
+  )
 }
 
 const types = {

@@ -2,12 +2,11 @@ import { Hono } from 'hono'
 import type { Context } from 'hono'
 import { job, jobs } from '../data/jobs.ts'
 import { projectExists, projects, trees } from '../data/projects.ts'
-import type { Tree } from '../data/projects.ts'
+import type { Tree, Window, Windowed } from '../data/projects.ts'
 import { mayMigrateTrees } from '../data/users.ts'
 import { authenticated } from './authentication.ts'
 import type { RequestState, ServiceContext } from './context.ts'
 import { springError } from './errors.ts'
-import type { Window, Windowed } from '../data/window.ts'
 
 /**
  * Serves projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7). The paths lack their

@@ -1,10 +1,17 @@
 import type { RequestListener, Server } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
 import { createServer } from 'node:http'
-import { throwable } from '../log/throwable.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { throwable } from '../log/log.ts'
 import { StartupFailure } from '../startup-failure.ts'
+import { loginRoutes, uaaRoutes } from './authentication.ts'
+import type { RequestState, ServiceContext } from './context.ts'
+import { logFailure, springError } from './errors.ts'
+import { healthRoutes } from './health.ts'
+import { reportRoutes } from './report.ts'
 
-export interface HttpServer {
+interface HttpServer {
   port: number
   close(): Promise<void>
 }
@@ -48,4 +55,32 @@ function portTaken(port: number): StartupFailure {
         'or configure this application to listen on another port.',
     },
   )
+}
+
+/** Creates the app with everything that the service answers over HTTP. */
+export function createApp(context: ServiceContext): Hono<RequestState> {
+  const app = new Hono<RequestState>()
+  app.use(async (c, next) => {
+    await sleep(context.delayMs())
+    await next()
+    c.header('Date', new Date(context.clock.now()).toUTCString())
+  })
+  app.route('/', healthRoutes(context))
+  app.route('/', uaaRoutes(context))
+  // older clients use the second prefix (FIELD-NOTES.md 7)
+  for (const prefix of ['/api', '/api/rs']) app.route(prefix, reportRoutes(context))
+  app.route('/', loginRoutes(context))
+  app.get('/swagger-ui.html', (c) =>
+    c.html(
+      '<!doctype html><title>Swagger UI</title><label>Select a definition ' +
+        '<select><option>Report Service<option>UAA Service<option>All Services</select></label><div ' +
+        'id="swagger-ui"></div>',
+    ),
+  )
+  app.notFound((c) => springError(c, context, 404, 'No message available'))
+  app.onError((error, c) => {
+    logFailure(error, context)
+    return springError(c, context, 500, 'Internal Server Error')
+  })
+  return app
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sign, verify } from 'hono/jwt'
 import type { Secret } from '../../../core/secret.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../machine.ts'
 import type { User } from '../data/users.ts'
 
 const algorithm = 'HS256'

@@ -1,10 +1,104 @@
+import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { PoolClient } from 'pg'
 import { changelogLock, lockMessages } from '../../../knowledge/lock.ts'
-import type { Log } from '../log/log.ts'
-import { throwable } from '../log/throwable.ts'
-import { lockException } from './exceptions.ts'
-import { commit, rollback, tableExists } from './session.ts'
-import type { LiquibaseSession } from './session.ts'
+import type { Log, Throwable } from '../log/log.ts'
+import { throwable } from '../log/log.ts'
+
+const running = [
+  'liquibase.command.core.helpers.LockServiceCommandStep.run(LockServiceCommandStep.java:53)',
+  'liquibase.command.CommandScope.lambda$execute$6(CommandScope.java:253)',
+  'liquibase.command.CommandScope.execute(CommandScope.java:248)',
+  'liquibase.Liquibase.lambda$update$0(Liquibase.java:216)',
+  'liquibase.integration.spring.SpringLiquibase.performUpdate(SpringLiquibase.java:321)',
+  'liquibase.integration.spring.SpringLiquibase.afterPropertiesSet(SpringLiquibase.java:290)',
+]
+
+/** An exception from Liquibase, which makes the service's start fail. */
+export class LiquibaseFailure extends Error {
+  override readonly name = 'LiquibaseFailure'
+
+  constructor(readonly thrown: Throwable) {
+    super(thrown.message ?? thrown.type)
+  }
+}
+
+function lockException(message: string, cause?: Throwable): LiquibaseFailure {
+  const frame = cause
+    ? 'liquibase.lockservice.StandardLockService.listLocks(StandardLockService.java:476)'
+    : 'liquibase.lockservice.StandardLockService.waitForLock(StandardLockService.java:286)'
+  return new LiquibaseFailure(throwable('liquibase.exception.LockException', message, [frame, ...running], cause))
+}
+
+export function databaseException(message: string, cause: Throwable): LiquibaseFailure {
+  return new LiquibaseFailure(
+    throwable(
+      'liquibase.exception.DatabaseException',
+      message,
+      ['liquibase.executor.jvm.JdbcExecutor$ExecuteStatementCallback.doInStatement(JdbcExecutor.java:470)', ...running],
+      cause,
+    ),
+  )
+}
+
+export function migrationFailed(changeSet: string, reason: string, cause: Throwable): LiquibaseFailure {
+  const message = `Migration failed for changeset ${changeSet}:\n     Reason: ${reason}`
+  return new LiquibaseFailure(
+    throwable(
+      'liquibase.exception.MigrationFailedException',
+      message,
+      ['liquibase.changelog.ChangeSet.execute(ChangeSet.java:878)', ...running],
+      cause,
+    ),
+  )
+}
+
+/**
+ * Liquibase's connection: auto-commit is off, so a transaction is open from the first statement to COMMIT or ROLLBACK.
+ */
+export interface LiquibaseSession {
+  client: PoolClient
+  /** schema that holds Liquibase's tables, quoted where PostgreSQL needs it */
+  schema: string
+}
+
+export async function openSession(client: PoolClient): Promise<LiquibaseSession> {
+  await client.query('BEGIN')
+  const { rows } = await client.query<{ name: string | null }>('select quote_ident(current_schema()) as name')
+  return { client, schema: rows[0]?.name ?? 'public' }
+}
+
+/** Commits, and opens the next transaction as the driver would at the next statement. */
+export async function commit({ client }: LiquibaseSession): Promise<void> {
+  await client.query('COMMIT')
+  await client.query('BEGIN')
+}
+
+/**
+ * Rolls back, then asks for the search path, as Liquibase does. A waiter is therefore `idle in transaction`
+ * (SERVERS.md, PostgreSQL).
+ */
+async function rollback({ client }: LiquibaseSession): Promise<void> {
+  await client.query('ROLLBACK')
+  await client.query('BEGIN')
+  await client.query('SHOW SEARCH_PATH')
+}
+
+export async function tableExists({ client, schema }: LiquibaseSession, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
+    `${schema}.${table}`,
+  ])
+  return rows[0]!.found
+}
+
+/** Returns `host (address)`, as Liquibase writes it into LOCKEDBY (FIELD-NOTES.md 2). */
+export function lockedBy(hostName: string): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const outside =
+    addresses.find(({ internal, family }) => !internal && family === 'IPv4') ??
+    addresses.find(({ internal }) => !internal)
+  return `${hostName} (${outside?.address ?? '127.0.0.1'})`
+}
 
 const logger = 'liquibase.lockservice'
 
@@ -39,14 +133,15 @@ export async function waitForLock(session: LiquibaseSession, options: LockOption
 /** Releases the lock. Throws LiquibaseFailure if the row is gone. */
 export async function releaseLock(session: LiquibaseSession, log: Log): Promise<void> {
   const { rowCount } = await session.client.query(
-    `UPDATE ${table(session)} SET LOCKED = FALSE, LOCKEDBY = NULL, LOCKGRANTED = NULL WHERE ID = ${changelogLock.rowId}`,
+    `UPDATE ${table(session)} SET LOCKED = FALSE, LOCKEDBY = NULL, LOCKGRANTED = NULL ` +
+      `WHERE ID = ${changelogLock.rowId}`,
   )
   if (rowCount !== 1) {
     log.warn(logger, 'Failed to release change log lock')
     const { rows } = await session.client.query<{ count: string }>(`SELECT COUNT(*) FROM ${table(session)}`)
     const counted =
-      `${rowCount} rows were updated instead of the expected 1 row using executor liquibase.executor.jvm.JdbcExecutor ` +
-      `there are [{COUNT=${rows[0]!.count}}] rows in the table`
+      `${rowCount} rows were updated instead of the expected 1 row using executor ` +
+      `liquibase.executor.jvm.JdbcExecutor there are [{COUNT=${rows[0]!.count}}] rows in the table`
     throw lockException(`${lockMessages.notUpdated}\n${counted}`)
   }
   await commit(session)
@@ -90,7 +185,8 @@ async function initialise(session: LiquibaseSession): Promise<void> {
   const { client, schema } = session
   if (!(await tableExists(session, changelogLock.table))) {
     await client.query(
-      `CREATE TABLE ${table(session)} (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, LOCKGRANTED TIMESTAMP WITHOUT TIME ZONE, ` +
+      `CREATE TABLE ${table(session)} (ID INTEGER NOT NULL, LOCKED BOOLEAN NOT NULL, LOCKGRANTED TIMESTAMP ` +
+        'WITHOUT TIME ZONE, ' +
         'LOCKEDBY VARCHAR(255), CONSTRAINT databasechangeloglock_pkey PRIMARY KEY (ID))',
     )
     await commit({ client, schema })
@@ -105,7 +201,8 @@ async function initialise(session: LiquibaseSession): Promise<void> {
 async function refusal(session: LiquibaseSession, timeZone: string): Promise<Error> {
   // the column has no time zone: its times are in the session's, which is the JVM's
   const { rows } = await session.client.query<{ locked: boolean; granted: Date | null; lockedby: string | null }>(
-    `SELECT LOCKED, LOCKGRANTED::timestamptz AS granted, LOCKEDBY FROM ${table(session)} WHERE ID=${changelogLock.rowId}`,
+    `SELECT LOCKED, LOCKGRANTED::timestamptz AS granted, LOCKEDBY FROM ${table(session)} WHERE ` +
+      `ID=${changelogLock.rowId}`,
   )
   const [row] = rows
   if (!row?.locked) return lockException('Could not acquire change log lock.  Currently locked by UNKNOWN')

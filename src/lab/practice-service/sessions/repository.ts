@@ -1,11 +1,32 @@
 import { randomUUID } from 'node:crypto'
 import type { ChainableCommander, Redis } from 'ioredis'
-import type { Clock } from '../clock.ts'
-import type { ServiceSettings } from '../settings.ts'
-import { isStale } from './session.ts'
-import type { FoundSession, Session } from './session.ts'
-import { StoreFailure } from './store.ts'
 import { limits } from '../../../knowledge/limits.ts'
+import type { Clock } from '../machine.ts'
+import type { ServiceSettings } from '../settings.ts'
+import { StoreFailure } from './store.ts'
+
+/** One web session. Times in epoch milliseconds by the clock of the service that wrote it. */
+export interface Session {
+  id: string
+  creationTime: number
+  lastAccessedTime: number
+  maxInactiveSeconds: number
+  csrfToken: string | null
+  /** null: not signed in */
+  username: string | null
+}
+
+/** `absent`: the store has no such key; `stale`: by the service's clock, it has expired or is not yet active. */
+type FoundSession = { status: 'valid'; session: Session } | { status: 'stale' } | { status: 'absent' }
+
+/**
+ * True if the session has expired, by the rule of Spring's MapSession (FIELD-NOTES.md 4), or is "not yet active"
+ * (SPEC.md 7). One second ahead is allowed, since two clocks always differ a little.
+ */
+function isStale({ creationTime, lastAccessedTime, maxInactiveSeconds }: Session, now: number): boolean {
+  const expired = maxInactiveSeconds >= 0 && now - maxInactiveSeconds * 1000 >= lastAccessedTime
+  return expired || creationTime > now + 1000
+}
 
 const attribute = { csrf: 'sessionAttr:CSRF_TOKEN', user: 'sessionAttr:SPRING_SECURITY_CONTEXT' } as const
 

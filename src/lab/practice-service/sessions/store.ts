@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis'
 import { messageOf } from '../../../core/error.ts'
-import type { Log } from '../log/log.ts'
-import { throwable } from '../log/throwable.ts'
-import type { Throwable } from '../log/throwable.ts'
+import type { Log, Throwable } from '../log/log.ts'
+import { throwable } from '../log/log.ts'
 import type { ServiceSettings } from '../settings.ts'
 
 const watchdog = 'io.lettuce.core.protocol.ConnectionWatchdog'
@@ -93,7 +92,8 @@ export function redisException(error: unknown): Throwable {
       'org.springframework.data.redis.RedisSystemException',
       'Error in execution',
       [
-        'org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter.convert(LettuceExceptionConverter.java:52)',
+        'org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter.convert' +
+          '(LettuceExceptionConverter.java:52)',
       ],
       throwable('io.lettuce.core.RedisCommandExecutionException', message, []),
     )

@@ -1,13 +1,17 @@
 import { request } from 'node:http'
 import { createRequire } from 'node:module'
+import { connect } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type * as Testcontainers from 'testcontainers'
+import type { ContainerRuntimeClient } from 'testcontainers'
 import { AdminError, codeOf, messageOf } from '../../../core/error.ts'
 import { redactUrl } from '../../../core/secret.ts'
-import { cacheFolder, cached } from '../packages/cache.ts'
+import { managementAnswers } from '../local/rabbitmq.ts'
+import { cached, cacheFolder } from '../packages/cache.ts'
 import { installFromNpm } from '../packages/npm.ts'
-import type { StartOptions } from '../types.ts'
+import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
+import { brokerLines } from '../types.ts'
 
 /** The newest testcontainers that runs on Node 20. */
 const testcontainersVersion = '11.14.0'
@@ -26,7 +30,7 @@ export async function assertEngine(environment: NodeJS.ProcessEnv): Promise<void
   if (answers.includes(true)) return
   if (named === null) throw new AdminError('UNAVAILABLE', 'no Docker engine answers', [startEngine])
   throw new AdminError('UNAVAILABLE', 'no Docker engine answers at DOCKER_HOST', [
-    'unset DOCKER_HOST, or start Docker there',
+    'unset DOCKER_HOST, or start Docker at the address in DOCKER_HOST',
   ])
 }
 
@@ -111,4 +115,159 @@ function targetOf(address: string): { socketPath: string } | { host: string; por
   if (!/^(tcp|http):\/\//.test(address)) return null
   const url = new URL(address.replace(/^tcp:/, 'http:'))
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || 2375 }
+}
+
+/** True if the server in the container serves clients. The engine accepts connections long before that. */
+export async function dockerReady(client: ContainerRuntimeClient, record: ServerRecord): Promise<boolean> {
+  if (record.kind === 'redis') return answersTo(record.host, record.port, 'PING\r\n')
+  if (record.kind === 'rabbitmq') {
+    return (await managementAnswers(record)) && answersTo(record.host, record.port, 'AMQP\0\0\x09\x01')
+  }
+  return (await tryInside(client, record, ['pg_isready', '-q', '-h', '127.0.0.1'])) !== null
+}
+
+const versionCommands: Readonly<Record<ServerKind, string[]>> = {
+  postgres: ['postgres', '--version'],
+  redis: ['redis-server', '--version'],
+  rabbitmq: ['rabbitmqctl', '--node', 'none', 'version'],
+}
+
+/** Returns the version that the program in the container reports, or `unknown`. */
+export async function saysVersion(client: ContainerRuntimeClient, record: ServerRecord): Promise<string> {
+  const said = (await tryInside(client, record, versionCommands[record.kind])) ?? ''
+  return /(?<!\d)\d+\.\d+(\.\d+)?/.exec(said)?.[0] ?? 'unknown'
+}
+
+/** Returns the last three lines of the container's output. */
+export async function lastWords(client: ContainerRuntimeClient, record: ServerRecord): Promise<string> {
+  const container = client.container.getById(record.container?.containerId ?? '')
+  const said = await container.logs({ stdout: true, stderr: true, tail: 3 })
+  const pieces: string[] = []
+  // each piece has a head of eight bytes: the first says which stream, the last four the piece's length
+  for (let at = 0; at + 8 <= said.length; ) {
+    const end = at + 8 + said.readUInt32BE(at + 4)
+    pieces.push(said.toString('utf8', at + 8, end).trim())
+    at = end
+  }
+  return pieces.join(' / ')
+}
+
+async function tryInside(
+  client: ContainerRuntimeClient,
+  record: ServerRecord,
+  command: string[],
+): Promise<string | null> {
+  try {
+    const { output, exitCode } = await client.container.exec(
+      client.container.getById(record.container?.containerId ?? ''),
+      command,
+    )
+    return exitCode === 0 ? output : null
+  } catch {
+    return null // it has exited
+  }
+}
+
+function answersTo(host: string, port: number, question: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 2000 }, () => socket.write(question, 'latin1'))
+    const done = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('data', () => done(true))
+    for (const event of ['timeout', 'error', 'close'] as const) socket.once(event, () => done(false))
+  })
+}
+
+/** The official image to run, with its settings. Secrets go into the environment, never into an argument. */
+export interface ContainerPlan {
+  image: string
+  ports: { main: number; management?: number }
+  environment: Readonly<Record<string, string>>
+  command: readonly string[]
+}
+
+/** The path of PostgreSQL's data on a small disk of its own. */
+export const diskPath = '/disk'
+
+/** Newest image tag of each line of RabbitMQ. */
+const brokerTags: Readonly<Record<RabbitmqLine, string>> = {
+  '3': '3.13',
+  '4.0': '4.2',
+  '4.3': '4.3',
+  '4.3-permitting': '4.3',
+}
+
+/** Returns a command that writes the configuration from the environment to a file, then becomes the server. */
+const withConfiguration = (file: string, then: string) => [
+  'sh',
+  '-c',
+  `printf '%s' "$LAB_CONFIGURATION" > ${file} && ${then}`,
+]
+
+export function containerPlan(record: ServerRecord, request: ServerRequest): ContainerPlan {
+  if (record.kind === 'postgres') return postgres(record, request)
+  if (record.kind === 'redis') return redis(record, request)
+  return rabbitmq(record)
+}
+
+function postgres(record: ServerRecord, request: ServerRequest): ContainerPlan {
+  const settings = [
+    `max_connections=${request.postgres?.maxConnections ?? 100}`,
+    'fsync=off',
+    'full_page_writes=off',
+    'timezone=UTC',
+    'dynamic_shared_memory_type=mmap',
+    'max_parallel_workers_per_gather=0',
+    'max_wal_senders=0',
+    'max_replication_slots=0',
+    'wal_level=minimal',
+  ]
+  return {
+    image: 'postgres:17',
+    ports: { main: 5432 },
+    environment: {
+      POSTGRES_USER: record.user,
+      POSTGRES_PASSWORD: record.password,
+      ...(request.postgres?.diskBytes
+        ? { PGDATA: `${diskPath}/data`, POSTGRES_INITDB_WALDIR: '/var/lib/postgresql/wal' }
+        : {}),
+    },
+    command: ['docker-entrypoint.sh', 'postgres', ...settings.flatMap((setting) => ['-c', setting])],
+  }
+}
+
+function redis(record: ServerRecord, request: ServerRequest): ContainerPlan {
+  const lines = [
+    'dir /data',
+    `databases ${request.redis?.databases ?? 16}`,
+    'save ""',
+    'appendonly yes',
+    'appendfsync no',
+    ...(record.password ? [`requirepass ${JSON.stringify(record.password)}`] : ['protected-mode no']),
+  ]
+  return {
+    image: 'redis:7',
+    ports: { main: 6379 },
+    environment: { LAB_CONFIGURATION: `${lines.join('\n')}\n` },
+    command: withConfiguration('/data/redis.conf', 'exec redis-server /data/redis.conf'),
+  }
+}
+
+function rabbitmq(record: ServerRecord): ContainerPlan {
+  const line = record.line ?? '3'
+  const lines = [`default_user = ${record.user}`, `default_pass = ${record.password}`, ...brokerLines(line)]
+  const plugins = '[rabbitmq_management,rabbitmq_shovel,rabbitmq_shovel_management].'
+  return {
+    image: `rabbitmq:${brokerTags[line]}-management`,
+    ports: { main: 5672, management: 15672 },
+    environment: {
+      LAB_CONFIGURATION: `${lines.join('\n')}\n`,
+    },
+    command: withConfiguration(
+      '/etc/rabbitmq/conf.d/90-lab.conf',
+      `printf '%s\\n' '${plugins}' > /etc/rabbitmq/enabled_plugins && exec docker-entrypoint.sh rabbitmq-server`,
+    ),
+  }
 }

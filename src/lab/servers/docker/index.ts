@@ -6,10 +6,18 @@ import { assertPortFree, freePort, isOurs, loopback } from '../local/ports.ts'
 import { writeRecord } from '../record.ts'
 import { serverNames } from '../types.ts'
 import type { ContainerServer, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
-import { assertEngine, connectEngine, engineAddress, loadTestcontainers } from './engine.ts'
-import { containerPlan, diskPath } from './images.ts'
-import type { ContainerPlan } from './images.ts'
-import { dockerReady, lastWords, saysVersion } from './ready.ts'
+import {
+  assertEngine,
+  connectEngine,
+  containerPlan,
+  diskPath,
+  dockerReady,
+  engineAddress,
+  lastWords,
+  loadTestcontainers,
+  saysVersion,
+} from './engine.ts'
+import type { ContainerPlan } from './engine.ts'
 import { command } from '../../../core/shell-command.ts'
 
 const startTimeoutMs = 120_000

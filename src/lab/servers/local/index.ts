@@ -6,11 +6,10 @@ import { writeRecord } from '../record.ts'
 import { serverNames } from '../types.ts'
 import type { Programs, ProgramsOf, ServerKind, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
 import { assertDisk, removeDisk } from './disk.ts'
-import type { LocalKind, LocalRecord } from './kind.ts'
+import type { Detached, LocalKind, LocalRecord } from './processes.ts'
 import { localPostgres } from './postgres.ts'
 import { accepts, assertPortFree, loopback, waitUntilFree } from './ports.ts'
 import { killAll, processesOf, signalProcess, startDetached, waitUntilGone } from './processes.ts'
-import type { Detached } from './processes.ts'
 import { localRabbitmq } from './rabbitmq.ts'
 
 const localRedis: LocalKind = {

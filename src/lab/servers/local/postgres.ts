@@ -5,7 +5,7 @@ import { AdminError } from '../../../core/error.ts'
 import { tryProgram } from '../try-program.ts'
 import type { Account, ProgramsOf } from '../types.ts'
 import { makeDisk, preloadEnvironment } from './disk.ts'
-import type { LocalKind, LocalRecord } from './kind.ts'
+import type { LocalKind, LocalRecord } from './processes.ts'
 import { accepts, loopback } from './ports.ts'
 import { markOf, signalProcess, startDetached } from './processes.ts'
 
@@ -79,12 +79,21 @@ async function initialise(
     record.user,
     `--pwfile=${passwordFile}`,
   ]
-  const ran = await tryProgram(
-    join(programs(record).binaries, 'initdb'),
-    [...args, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
-    { environment: { ...environment, ...markOf(record.id) }, workingDirectory: home, account, signal: options.signal },
-  ).finally(() => rm(passwordFile, { force: true }))
-  if (!ran.ok) throw new AdminError('UNAVAILABLE', `PostgreSQL's initdb failed: ${ran.message}`)
+  try {
+    const ran = await tryProgram(
+      join(programs(record).binaries, 'initdb'),
+      [...args, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
+      {
+        environment: { ...environment, ...markOf(record.id) },
+        workingDirectory: home,
+        account,
+        signal: options.signal,
+      },
+    )
+    if (!ran.ok) throw new AdminError('UNAVAILABLE', `PostgreSQL's initdb failed: ${ran.message}`)
+  } finally {
+    await rm(passwordFile, { force: true })
+  }
   await appendFile(join(dataDirectory(record), 'postgresql.conf'), `${settings(record, maxConnections).join('\n')}\n`)
 }
 
@@ -96,6 +105,8 @@ const settings = (record: LocalRecord, maxConnections: number): readonly string[
   // practice data: a crash of the machine may lose it, but a killed server must not, so commits are not delayed
   'fsync = off',
   'full_page_writes = off',
+  // with a launch for each of the tests' databases, a hundred a minute
+  'autovacuum_naptime = 10min',
   "timezone = 'UTC'",
   // in files of the data folder, so a killed server leaves nothing in other places
   'dynamic_shared_memory_type = mmap',
@@ -138,7 +149,7 @@ export async function unprivilegedAccount(): Promise<Account | null> {
   }
   throw new AdminError(
     'UNAVAILABLE',
-    'PostgreSQL cannot run as root, and neither account "postgres" nor "nobody" exists',
-    ['run this command as a plain user'],
+    'PostgreSQL cannot run as root, and this machine has no account "postgres" or "nobody"',
+    ['run this command as a user other than root'],
   )
 }

@@ -1,17 +1,17 @@
-import { existsSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError, codeOf } from '../../../core/error.ts'
-import type { Account } from '../types.ts'
 import { command } from '../../../core/shell-command.ts'
+import type { Account, LocalServer, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
 
 const marker = 'TESTOPS_ADMIN_SERVER'
 
 /** The environment variable that marks a process of the server `id`, or of the service in the folder `id`. */
 export const markOf = (id: string): Readonly<Record<string, string>> => ({ [marker]: id })
 
-export interface Command {
+interface Command {
   file: string
   arguments: readonly string[]
   environment: Readonly<Record<string, string>>
@@ -109,4 +109,25 @@ export async function killAll(find: () => readonly number[]): Promise<void> {
     for (const pid of pids) signalProcess(pid, 'SIGKILL')
     await sleep(30)
   }
+}
+
+export type LocalRecord = ServerRecord & { local: LocalServer }
+
+/** How each of the three servers runs as processes on this machine. */
+export interface LocalKind {
+  /** plans ports, account and folders, which must be recorded before anything is made */
+  plan(record: LocalRecord, request: ServerRequest): Promise<LocalRecord>
+  /** makes data and configuration; may complete the record, which is then rewritten before the start */
+  prepare(record: LocalRecord, request: ServerRequest, options: StartOptions): Promise<LocalRecord>
+  /** ports that must be free before a start */
+  ports(record: LocalRecord): readonly number[]
+  launch(record: LocalRecord): Promise<Detached>
+  /** true if it serves clients */
+  ready(record: LocalRecord): Promise<boolean>
+  /** asks it to stop; `pids` are all processes of the server */
+  askToEnd(record: LocalRecord, pids: readonly number[]): Promise<void>
+  /** the working folder of its processes, if that identifies them */
+  dataDirectory(record: LocalRecord): string | null
+  /** releases what a killed server leaves outside its folders */
+  tidy(record: LocalRecord): Promise<void>
 }

@@ -1,14 +1,58 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { request as requestTls } from 'node:https'
 import { join } from 'node:path'
-import { AdminError } from '../../../core/error.ts'
+import { AdminError, messageOf } from '../../../core/error.ts'
 import { tryProgram } from '../try-program.ts'
-import type { ProgramsOf } from '../types.ts'
-import { permission } from '../versions.ts'
-import type { LocalKind, LocalRecord } from './kind.ts'
-import { managementAnswers } from './management.ts'
+import type { ProgramsOf, ServerRecord } from '../types.ts'
+import { brokerLines } from '../types.ts'
 import { accepts, freePort, loopback } from './ports.ts'
+import type { LocalKind, LocalRecord } from './processes.ts'
 import { signalProcess, startDetached } from './processes.ts'
+
+/** True if RabbitMQ's HTTP API answers our user. */
+export async function managementAnswers(record: ServerRecord): Promise<boolean> {
+  try {
+    await askManagement(record)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Gets RabbitMQ's overview from its HTTP API. Avoids `fetch`, which keeps its connection open and so delays the
+ * broker's stop. Throws an `Error` if it gets no overview.
+ */
+export function askManagement(record: ServerRecord): Promise<{ rabbitmq_version?: string }> {
+  const url = `${record.managementUrl}/api/overview`
+  return new Promise((resolve, reject) => {
+    const auth = `${record.user}:${record.password}`
+    const ask = (url.startsWith('https:') ? requestTls : request)(
+      url,
+      { auth, agent: false, timeout: 5000 },
+      (answer) => {
+        const pieces: Buffer[] = []
+        answer.on('data', (piece: Buffer) => pieces.push(piece))
+        answer.once('error', reject)
+        answer.once('end', () => {
+          try {
+            if (answer.statusCode !== 200) throw new Error(`its HTTP API returned ${answer.statusCode}`)
+            resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')) as { rabbitmq_version?: string })
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(messageOf(error)))
+          }
+        })
+      },
+    )
+    ask.once('timeout', () => ask.destroy(new Error('its HTTP API timed out after 5 s')))
+    ask.once('error', (error) =>
+      reject(new Error(`its HTTP API at ${record.managementUrl}: ${messageOf(error)}`, { cause: error })),
+    )
+    ask.end()
+  })
+}
 
 export const localRabbitmq: LocalKind = {
   async plan(record, request) {
@@ -103,10 +147,7 @@ function configuration(record: LocalRecord): readonly string[] {
     `management.tcp.port = ${record.managementPort}`,
     `default_user = ${record.user}`,
     `default_pass = ${record.password}`,
-    'disk_free_limit.absolute = 50MB',
-    // the management API's numbers lag by this much; 5 s by default
-    'collect_statistics_interval = 1000',
-    ...permission(record.line),
+    ...brokerLines(record.line),
   ]
 }
 

@@ -5,8 +5,8 @@ import type { Server } from 'node:net'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertOwnFolder } from '../../../adapters/trust/folder.ts'
-import type { FolderKind } from '../../../adapters/trust/folder.ts'
+import { assertOwnFolder } from '../../../adapters/trust/assert.ts'
+import type { FolderKind } from '../../../adapters/trust/assert.ts'
 import { AdminError, messageOf } from '../../../core/error.ts'
 import type { StartOptions } from '../types.ts'
 
@@ -23,7 +23,7 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
 }
 
 const cacheKind: FolderKind = {
-  what: 'the folder for fetched programs',
+  what: 'the folder for downloaded programs',
   elsewhere: 'export TESTOPS_ADMIN_LAB_CACHE=DIRECTORY   # uses another folder',
 }
 
@@ -68,8 +68,8 @@ async function makeCache(cache: string): Promise<void> {
   } catch (error) {
     throw new AdminError(
       'UNAVAILABLE',
-      `cannot create the folder for fetched programs, ${cache}: ${messageOf(error)}`,
-      ['export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you can write to'],
+      `cannot create folder ${cache} for downloaded programs: ${messageOf(error)}`,
+      ['export TESTOPS_ADMIN_LAB_CACHE=…   # the path of a folder that you can write to'],
       { cause: error },
     )
   }
@@ -80,7 +80,8 @@ async function makeCache(cache: string): Promise<void> {
  * so the system frees it however its holder exits.
  */
 export async function alone<T>(key: string, options: StartOptions, work: () => Promise<T>): Promise<T> {
-  const name = `\0testops-admin-${process.getuid?.() ?? 0}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
+  const mark = createHash('sha256').update(key).digest('hex').slice(0, 32)
+  const name = `\0testops-admin-${process.getuid?.() ?? 0}-${mark}`
   const deadline = Date.now() + 15 * 60_000
   let lock = await listen(name)
   if (!lock) options.progress(`waiting for another process that is fetching ${key}`)

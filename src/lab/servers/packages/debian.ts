@@ -7,8 +7,10 @@ import type { StartOptions } from '../types.ts'
 import { alone, exists } from './cache.ts'
 
 /** The dependencies that are unpacked. Programs that every machine has are left out. */
-const unpacked =
-  /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_|lib(?!perl|python|pam-|semanage|selinux))/
+const unpacked = [
+  /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_)/,
+  /^lib(?!perl|python|pam-|semanage|selinux)/,
+]
 
 /** Milliseconds for which a list of packages is reused. */
 const listsLast = 12 * 3_600_000
@@ -27,10 +29,7 @@ export async function unpackDebian(
   for (const program of ['apt-get', 'dpkg-deb', 'setpriv']) {
     const there = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
     if (!there.ok)
-      throw new AdminError(
-        'UNAVAILABLE',
-        `${program} is missing: this machine does not run Debian or a distribution based on it`,
-      )
+      throw new AdminError('UNAVAILABLE', `${program} is missing, so testops-admin cannot fetch packages from Debian`)
   }
   const mirror = await debianMirror()
   if (!mirror) throw new AdminError('UNAVAILABLE', "this machine's apt configuration has no Debian mirror")
@@ -55,11 +54,11 @@ export async function unpackDebian(
     throw new AdminError(
       'UNAVAILABLE',
       `apt could not fetch ${packageName} from Debian ${suite}: ${failure ?? fetched.message}`,
-      ['apt-get update   # must reach its mirror'],
+      ['apt-get update   # shows whether apt reaches its mirror'],
     )
   }
   for (const archive of await readdir(join(work, 'archives'))) {
-    if (!archive.endsWith('.deb') || !unpacked.test(archive)) continue
+    if (!archive.endsWith('.deb') || !unpacked.some((it) => it.test(archive))) continue
     const done = await tryProgram('dpkg-deb', ['-x', join(work, 'archives', archive), root])
     if (!done.ok) throw new AdminError('UNAVAILABLE', `dpkg-deb could not unpack ${archive}: ${done.message}`)
   }

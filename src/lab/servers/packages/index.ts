@@ -70,7 +70,8 @@ async function obtainRedis(cache: string, suite: string, options: StartOptions):
   )
   const server = join(folder, 'bin/redis-server')
   const ran = await tryProgram(server, ['--version'])
-  if (!ran.ok) throw new AdminError('UNAVAILABLE', `Redis from Debian ${suite} does not run here: ${ran.message}`)
+  if (!ran.ok)
+    throw new AdminError('UNAVAILABLE', `Redis from Debian ${suite} does not run on this machine: ${ran.message}`)
   const version = /v=(\d+\.\d+\.\d+)/.exec(ran.stdout)?.[1] ?? 'unknown'
   return { kind: 'redis', version, server }
 }
@@ -136,7 +137,8 @@ async function relocateErlang(place: Relocation): Promise<void> {
 export async function writeStarter(place: Relocation, starter: string, program: string, name: string): Promise<void> {
   const later = (path: string) => `'${join(place.final, relative(place.root, path))}'`
   const libraries = (await libraryFolders(place.root)).map((folder) => join(place.final, folder)).join(':')
-  const start = `exec ${later(await loader(place.root))} --library-path '${libraries}' --argv0 ${name} ${later(program)} "$@"`
+  const start =
+    `exec ${later(await loader(place.root))} --library-path '${libraries}' ` + `--argv0 ${name} ${later(program)} "$@"`
   await writeFile(starter, `#!/bin/sh\n${start}\n`)
   await chmod(starter, 0o755)
 }
@@ -154,7 +156,10 @@ async function loader(root: string): Promise<string> {
     const name = (await list(join(root, folder))).find((name) => /^ld-linux.*\.so\.\d+$/.test(name))
     if (name) return join(root, folder, name)
   }
-  throw new AdminError('UNAVAILABLE', 'the unpacked packages have no loader for this architecture')
+  throw new AdminError(
+    'UNAVAILABLE',
+    "the unpacked Debian packages contain no dynamic loader for this machine's architecture",
+  )
 }
 
 async function isElf(path: string): Promise<boolean> {

@@ -30,7 +30,7 @@ export async function installFromNpm(folder: string, packageName: string, option
   })
   if (!ran.ok)
     throw new AdminError('UNAVAILABLE', `npm could not fetch ${packageName}: ${ran.message}`, [
-      command`npm view ${packageName}   # must reach its registry`,
+      command`npm view ${packageName}   # shows whether npm reaches its registry`,
     ])
 }
 

@@ -4,8 +4,8 @@ import { isObject } from '../../../core/shape.ts'
 import type { FieldConflict } from '../../../core/sources.ts'
 import type { KubernetesClient } from '../client.ts'
 import { Refusal } from '../refusal.ts'
-import { groupOf } from '../resources.ts'
-import type { ResourceName } from '../resources.ts'
+import { groupOf } from '../objects.ts'
+import type { ResourceName } from '../objects.ts'
 
 /** Which release, as helm marks its objects. */
 interface ReleaseName {

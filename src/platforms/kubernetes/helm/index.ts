@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { sharedAnswers } from '../../../core/answers.ts'
 import type { ProgramResult } from '../../../adapters/process.ts'
 import { YamlError, parseYaml } from '../../../adapters/yaml/index.ts'
 import type { HelmRun, ReleaseControl } from '../../../core/controls.ts'
@@ -11,12 +12,11 @@ import type { PlatformOptions } from '../../platform.ts'
 import type { KubernetesClient } from '../client.ts'
 import { releaseOf } from '../find.ts'
 import type { Workload } from '../objects.ts'
-import { livesHere } from '../process-name.ts'
-import type { KubernetesSettings } from '../settings.ts'
+import { livesHere } from '../../../adapters/process-identity.ts'
+import type { KubernetesSettings } from '../access.ts'
 import { conflictsIn } from './conflicts.ts'
-import { helmFailure } from './failure.ts'
-import type { Attempt } from './failure.ts'
-import { helmAt } from './program.ts'
+import { helmAt, helmFailure } from './program.ts'
+import type { Attempt } from './program.ts'
 import type { ShellCommand } from '../../../core/shell-command.ts'
 import { withoutValues } from '../../../core/redaction/given.ts'
 import { withoutSecrets } from '../../../core/redaction/index.ts'
@@ -76,7 +76,7 @@ export function releaseFor(
     } catch (error) {
       throw new AdminError(
         'UNEXPECTED_ANSWER',
-        `helm does not answer in JSON about ${target}`,
+        `helm did not print JSON for ${target}`,
         [helm('history', '-o', 'json')],
         { cause: error },
       )
@@ -99,13 +99,12 @@ export function releaseFor(
     }
   }
   // the values of a revision never change
-  const valuesOf = new Map<number, Promise<Values>>()
+  const valuesOf = sharedAnswers({ keep: 'successes' })
   const revisionOf = async ({ revision, updated, status, chart, description }: Line): Promise<ReleaseRevision> => {
-    const values =
-      valuesOf.get(revision) ?? ask(attempt('look'), 'get', 'values', name, '--revision', String(revision)).then(known)
-    valuesOf.set(revision, values)
-    values.catch(() => valuesOf.delete(revision))
-    return { revision, status, description, updatedAt: updated, chart: chartIn(chart), values: await values }
+    const values = await valuesOf.to(String(revision), async () =>
+      ask(attempt('look'), 'get', 'values', name, '--revision', String(revision)).then(known),
+    )
+    return { revision, status, description, updatedAt: updated, chart: chartIn(chart), values }
   }
   const lines = async (most: number): Promise<Line[]> =>
     (await ask(attempt('look'), 'history', name, '--max', String(most))) as Line[]
@@ -139,7 +138,7 @@ export function releaseFor(
     helm,
     async latest() {
       const last = (await lines(1)).at(-1)
-      if (!last) throw new AdminError('UNAVAILABLE', `there is no ${target}`, ['helm list --all-namespaces --all'])
+      if (!last) throw new AdminError('UNAVAILABLE', `helm finds no ${target}`, ['helm list --all-namespaces --all'])
       return revisionOf(last)
     },
     async revision(number) {

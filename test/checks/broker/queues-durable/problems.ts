@@ -20,8 +20,9 @@ export const problems: readonly Case[] = [
       'grep VENDOR_RABBIT_DURABLE /etc/testops/testops.env',
       'VENDOR_RABBIT_DURABLE=false',
       'grep -F PRECONDITION_FAILED /var/log/testops/testops.log | tail -1',
-      'The broker refuses this with 406 PRECONDITION_FAILED',
-      'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env and restart the service. This command does only that: the queues are durable already',
+      "The broker refuses the service's declaration with 406 PRECONDITION_FAILED",
+      'Set VENDOR_RABBIT_DURABLE=true in /etc/testops/testops.env and restart the service. ' +
+        '`testops-admin reset-queues` does both. It leaves the queues alone, because they are already durable',
     ],
     silentOn: ['billing'],
   },
@@ -48,7 +49,7 @@ export const problems: readonly Case[] = [
       '2 queues (testops.upload, testops.post) in vhost / have durable=false, but the service asks for durable=true',
       'testops.upload false (not counted yet)',
       'testops-admin reset-queues -d prod',
-      'testops-admin explain broker/queues-durable   # the same by hand',
+      'testops-admin explain broker/queues-durable   # shows the steps to take by hand',
     ],
   },
   {
@@ -67,7 +68,10 @@ export const problems: readonly Case[] = [
     sources: { service: service('false'), logs: logs() },
     status: 'problem',
     severity: 'warning',
-    says: ["The broker will refuse this at the service's next start with 406", 'testops-admin reset-queues -d prod'],
+    says: [
+      "The broker will refuse the service's declaration with 406 PRECONDITION_FAILED when the service starts again",
+      'testops-admin reset-queues -d prod',
+    ],
   },
   {
     situation: 'the broker refuses the transient queues of the service',
@@ -79,9 +83,10 @@ export const problems: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'RabbitMQ 4.3.5 at mq.example.org:5672, vhost / refuses the transient queues (testops.upload) that the service declares',
-      'transient_nonexcl_queues: the broker lists the feature as denied',
-      'VENDOR_RABBIT_DURABLE is not set, so false',
+      'RabbitMQ 4.3.5 at mq.example.org:5672, vhost / refuses the transient queues (testops.upload) that the ' +
+        'service declares',
+      'transient_nonexcl_queues: RabbitMQ lists transient queues as a deprecated feature that is not permitted',
+      'VENDOR_RABBIT_DURABLE is not set (default: false)',
       'testops-admin reset-queues -d prod',
     ],
   },
@@ -99,7 +104,7 @@ export const problems: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ["the service's log shows such a refusal"],
+    says: ["the service's log shows that the broker refused a transient queue"],
   },
   {
     situation: 'the log cannot be read, and the version alone tells',
@@ -115,6 +120,6 @@ export const problems: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['RabbitMQ refuses it since 4.3'],
+    says: ['RabbitMQ refuses transient queues since 4.3'],
   },
 ]

@@ -26,7 +26,7 @@ const unproven = {
   status: 'problem',
   severity: 'warning',
   says: [
-    'cannot tell whether its holder is alive: testops-1 took it after the service started there',
+    'Cannot tell whether the holder is alive: the lock was taken after the service started on testops-1',
     'another process may be migrating',
   ],
   silentOn: ['is dead', 'has finished its migration'],
@@ -69,6 +69,6 @@ export const beside: readonly Case[] = [
     },
     status: 'problem',
     severity: 'warning',
-    says: ['its holder is dead: testops-1 has finished its migration'],
+    says: ['The holder is dead: testops-1 has finished its migration'],
   },
 ]

@@ -53,7 +53,7 @@ const older = running({
   instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(31 * minute) }],
 })
 const notDead = { status: 'problem', severity: 'error', silentOn: ['is dead'] } as const
-const isDead = { status: 'problem', severity: 'error', says: ['its holder is dead'] } as const
+const isDead = { status: 'problem', severity: 'error', says: ['The holder is dead'] } as const
 const heldBy = (lockedBy: string | null): ReturnType<typeof held> => held({ lockedBy })
 
 /** Whoever holds the lock is not the service, or not the one that answers. */
@@ -81,7 +81,8 @@ export const byHand: readonly Case[] = [
   },
   {
     situation:
-      'somebody migrates as a user of their own, by a program of any name, between two statements outside of a transaction',
+      'somebody migrates as a user of their own, by a program of any name, between two statements outside of a ' +
+      'transaction',
     sources: {
       database: database(
         [held()],
@@ -99,7 +100,7 @@ export const byHand: readonly Case[] = [
       ...down,
     },
     ...notDead,
-    says: ['migrator has a session open (66 of release-tool)'],
+    says: ['1 session of migrator (PID 66 of release-tool)'],
   },
   {
     situation: 'somebody who may not take the lock has a session that does nothing',
@@ -163,7 +164,7 @@ export const byHand: readonly Case[] = [
           ...down,
         },
         ...notDead,
-        says: ["an open session may be the holder's"],
+        says: ['an open database session may belong to the lock holder'],
       }),
     ),
   ),
@@ -179,7 +180,7 @@ export const byHand: readonly Case[] = [
       ...down,
     },
     ...notDead,
-    says: ['dba has a session open'],
+    says: ['session of dba (PID '],
   },
   {
     situation: 'the machine is known, and no instance bears its name',
@@ -243,9 +244,10 @@ export const byHand: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: testops-1 may have taken it before or after its last start',
+      'Cannot tell whether the holder is alive: it is unclear whether testops-1 took the lock before or after ' +
+        'its last start',
       "ahead of the database's clock",
-      "Correct the clock of the service's machine. Release the lock only after its holder has ended.",
+      "Correct the clock of the service's machine. Release the lock only after the process that holds it has ended.",
       'sudo timedatectl set-ntp true   # on testops-1',
     ],
   },
@@ -267,7 +269,8 @@ export const byHand: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: testops-1 may have taken it before or after its last start',
+      'Cannot tell whether the holder is alive: it is unclear whether testops-1 took the lock before or after ' +
+        'its last start',
       "Set `timeZone` in the configuration to the time zone of the service's JVM.",
     ],
     silentOn: ['timedatectl', 'ahead of'],
@@ -318,7 +321,7 @@ export const byHand: readonly Case[] = [
     situation: 'its container has ended',
     sources: { database: database([heldBy('1a79b513f312 (172.26.0.10)')]), service: off({ hasEnded: true }), ...down },
     ...isDead,
-    says: ['its holder is dead: the process that took it is gone: nothing runs in 1a79b513f312 any more'],
+    says: ['The holder is dead: the process that took the lock has ended: nothing runs in 1a79b513f312 any more'],
   },
   {
     situation: 'its pod is gone, and another one waits',

@@ -2,21 +2,21 @@ import { lockRow, lockTable } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
 import { database, down, held, restarted, waiter, waits } from './situation.ts'
 
-/** The table is not as Liquibase leaves it. */
+/** The table contains the wrong rows, or is in the wrong schema. */
 export const halfCleared: readonly Case[] = [
   {
     situation: 'locked without a time, and the service cannot start',
     sources: { database: database([held({ lockGranted: null })], [waiter]), service: restarted, logs: waits, ...down },
     status: 'problem',
     severity: 'error',
-    says: ['public.databasechangeloglock is half cleared: locked, without lockgranted'],
+    says: ['public.databasechangeloglock has a locked row in which lockgranted is NULL'],
   },
   {
     situation: 'locked without a time, and the service is healthy',
     sources: { database: database([held({ lockGranted: null })]), service: restarted },
     status: 'problem',
     severity: 'warning',
-    says: ['half cleared'],
+    says: ['has a locked row in which lockgranted is NULL'],
   },
   {
     situation: 'no row with id 1',
@@ -26,7 +26,7 @@ export const halfCleared: readonly Case[] = [
     says: [
       'public.databasechangeloglock has no row with id 1',
       '(0 rows)',
-      'Restore the table to what Liquibase expects',
+      'Restore the table of the change-log lock to what Liquibase expects',
     ],
   },
   {
@@ -49,7 +49,7 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow(), lockRow({ locked: true, lockedBy: 'x' })])]), ...down },
     status: 'problem',
     severity: 'error',
-    says: ['has 2 rows with id 1 and no primary key', '1 | t | null | x', 'WHERE ctid ='],
+    says: ['has 2 rows with id 1, because it has no primary key', '1 | t | null | x', 'WHERE ctid ='],
     silentOn: ['unlock-changelog -d'],
   },
   {
@@ -65,7 +65,10 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow()], { schema: 'attic', inSearchPath: false })]), ...down },
     status: 'problem',
     severity: 'error',
-    says: ['is in schema attic, and nothing shows that the service looks there', 'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA'],
+    says: [
+      'is in schema attic, and nothing shows that the service uses that schema',
+      'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA',
+    ],
     silentOn: ['unlock-changelog', 'ALTER', 'DROP'],
   },
   {
@@ -84,6 +87,6 @@ export const halfCleared: readonly Case[] = [
     },
     status: 'problem',
     severity: 'warning',
-    says: ['attic.databasechangeloglock (held by testops-1 (10.0.0.7))', 'The service never looks at that lock'],
+    says: ['attic.databasechangeloglock (held by testops-1 (10.0.0.7))', 'The service does not use this lock table'],
   },
 ]

@@ -27,11 +27,14 @@ const withUser = service({
 })
 const beside = (session: DatabaseBackend): readonly [DatabaseSource] => database([held()], [], { backends: [session] })
 
-const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead', 'no database session'] } as const
+const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead', 'no open database session'] } as const
 const dead = {
   status: 'problem',
   severity: 'error',
-  says: ['its holder is dead: the process that took it is gone', "no open database session can be the holder's"],
+  says: [
+    'The holder is dead: the process that took the lock has ended',
+    'no open database session can belong to the lock holder',
+  ],
 } as const
 
 /** A session of another user hides all but its name. */
@@ -41,21 +44,22 @@ export const hiddenOnes: readonly Case[] = [
     sources: { database: beside(hidden({})), service: withUser, ...down },
     ...unproven,
     says: [
-      'cannot tell whether its holder is alive: this user may not see what dba does in the database, or since when (99 of PostgreSQL JDBC Driver; GRANT pg_read_all_stats)',
-      '(hidden from this user: what 1 session of other users runs)',
+      'Cannot tell whether the holder is alive: this database user has no permission to see the activity and age ' +
+        'of 1 session of dba (PID 99 of PostgreSQL JDBC Driver)',
+      '(this database user cannot see the statements of 1 session of other users)',
     ],
   },
   {
     situation: 'one without a name may be anything',
     sources: { database: beside(hidden({ application: '' })), service: withUser, ...down },
     ...unproven,
-    says: ['(99; GRANT pg_read_all_stats)'],
+    says: ['(PID 99) (missing role: pg_read_all_stats)'],
   },
   {
     situation: 'of any program, where it is not known as whom the service signs in',
     sources: { database: beside(hidden({ application: 'DBeaver' })), service: service({}), ...down },
     ...unproven,
-    says: ['(99 of DBeaver; GRANT pg_read_all_stats)'],
+    says: ['(PID 99 of DBeaver) (missing role: pg_read_all_stats)'],
   },
   {
     situation: 'one of another program is none that migrates',
@@ -66,7 +70,7 @@ export const hiddenOnes: readonly Case[] = [
     situation: 'one that shows that it was opened after the lock was taken, by a time zone that may be another',
     sources: { database: beside(hidden({ startedAt: ago(20 * minute) })), service: withUser, ...down },
     ...unproven,
-    says: ['this user may not see what dba does in the database'],
+    says: ['this database user has no permission to see the activity and age of 1 session of dba'],
   },
   {
     situation: 'one that shows that it was opened after the lock was taken, wherever that was',

@@ -1,5 +1,5 @@
 import { AdminError } from '../../../../src/core/error.ts'
-import { PartialSettings } from '../../../../src/core/partial-settings.ts'
+import { PartialSettings } from '../../../../src/core/deployment.ts'
 import { Secret, UnreadableSecret } from '../../../../src/core/secret.ts'
 import { ago, backend, fakeDatabase, fakeService, lockRow, lockTable, settings, stopped } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
@@ -24,10 +24,10 @@ const identity = {
 }
 const hushed = new Secret('jdbc:postgresql://hush.internal:5432/testops', { mayAppear: true })
 const stuck = { status: 'problem', severity: 'error' } as const
-const isDead = { ...stuck, says: ['its holder is dead'] } as const
+const isDead = { ...stuck, says: ['The holder is dead'] } as const
 const unproven = (...says: (string | RegExp)[]): Pick<Case, 'status' | 'severity' | 'says' | 'silentOn'> => ({
   ...stuck,
-  says: ['cannot tell whether its holder is alive', ...says],
+  says: ['Cannot tell whether the holder is alive', ...says],
   silentOn: ['is dead', 'hush'],
 })
 const migrator = backend({
@@ -72,47 +72,43 @@ export const liquibasePlace: readonly Case[] = [
   ),
   ...(
     [
-      ['is not set', { SPRING_DATASOURCE_URL: undefined }, 'SPRING_DATASOURCE_URL is not among its settings'],
-      ['is empty', { SPRING_DATASOURCE_URL: '' }, 'SPRING_DATASOURCE_URL is not among its settings'],
+      ['is not set', { SPRING_DATASOURCE_URL: undefined }, '`SPRING_DATASOURCE_URL` is not set'],
+      ['is empty', { SPRING_DATASOURCE_URL: '' }, '`SPRING_DATASOURCE_URL` is not set'],
       [
         'may not be read',
         { SPRING_DATASOURCE_URL: new UnreadableSecret(new Error('no')) },
-        'SPRING_DATASOURCE_URL may not be read',
+        'this user may not read `SPRING_DATASOURCE_URL`',
       ],
-      [
-        'is none',
-        { SPRING_DATASOURCE_URL: '${DATABASE_URL}' },
-        'SPRING_DATASOURCE_URL names no host that is understood',
-      ],
+      ['is none', { SPRING_DATASOURCE_URL: '${DATABASE_URL}' }, 'cannot find a host in `SPRING_DATASOURCE_URL`'],
       [
         'leads where it does not say',
         { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops?PGPORT=6432' },
-        'names no host that is understood',
+        'cannot find a host in',
       ],
       [
         'may be overridden',
         { SPRING_APPLICATION_JSON: '{"spring":{"datasource":{"url":"jdbc:postgresql://p:6432/x"}}}' },
-        'a pooler in between may share sessions',
+        'There may be a pooler in between, which shares sessions between clients',
       ],
       [
         'is another host than this program goes to',
         { SPRING_DATASOURCE_URL: 'jdbc:postgresql://pg.internal:5432/testops' },
-        'reaches this database at pg.internal:5432, not at db.example.org:5432/testops',
+        'connects to this database at pg.internal:5432, not at db.example.org:5432/testops',
       ],
       [
         'is another host, by a Secret',
         { SPRING_DATASOURCE_URL: hushed },
-        'reaches this database at the address in SPRING_DATASOURCE_URL, not at',
+        'connects to this database at the address in SPRING_DATASOURCE_URL, not at',
       ],
       [
         'is another port, by a Secret',
         { SPRING_DATASOURCE_URL: new Secret('jdbc:postgresql://hush.internal:6432/testops', { mayAppear: true }) },
-        "the address in SPRING_DATASOURCE_URL, which the service's settings name, may be a pooler",
+        "the address in SPRING_DATASOURCE_URL (in the service's settings) may be a pooler",
       ],
       [
         'is another database',
         { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/other' },
-        ', not at|none of its settings points to it',
+        ", not at|none of the service's settings points to this database",
       ],
       [
         'is that of a pooler by an option of the JVM',
@@ -137,7 +133,7 @@ export const liquibasePlace: readonly Case[] = [
       }),
       ...down,
     },
-    ...unproven('a pooler in between may share sessions'),
+    ...unproven('There may be a pooler in between, which shares sessions between clients'),
   },
   ...(
     [
@@ -167,7 +163,7 @@ export const liquibasePlace: readonly Case[] = [
     ([situation, values]): Case => ({
       situation: `${situation}, and a session of that user is open`,
       sources: { database: database([held()], [migrator]), service: off(values), ...down },
-      ...unproven("an open session may be the holder's: database session 66 (idle"),
+      ...unproven('an open database session may belong to the lock holder: database session 66 (idle'),
     }),
   ),
   {
@@ -177,7 +173,9 @@ export const liquibasePlace: readonly Case[] = [
       service: off({ SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db.example.org:5432/testops' }),
       ...down,
     },
-    ...unproven("the service's database user is unknown, and migrator has a session open (66 of Liquibase)"),
+    ...unproven(
+      "the service's database user is unknown, and 1 session of migrator (PID 66 of Liquibase) may hold the lock",
+    ),
   },
   ...(
     [
@@ -198,7 +196,7 @@ export const liquibasePlace: readonly Case[] = [
       says: [
         "the service's Liquibase uses the database at",
         says,
-        'the locks in db.example.org:5432/testops may not be the service',
+        'The lock that the service uses may not be in db.example.org:5432/testops',
       ],
       silentOn: ['hush', 'is dead'],
     }),
@@ -211,7 +209,7 @@ export const liquibasePlace: readonly Case[] = [
       ...down,
     },
     status: 'unknown',
-    says: ["cannot tell which database the service's Liquibase uses: SPRING_LIQUIBASE_URL may not be read"],
+    says: ["cannot tell which database the service's Liquibase uses: this user may not read `SPRING_LIQUIBASE_URL`"],
   },
   {
     situation: 'its Liquibase works in the second of its databases, where its table has a name of its own',

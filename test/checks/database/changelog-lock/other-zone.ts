@@ -42,17 +42,19 @@ const young = (of: Partial<DatabaseBackend> = {}): DatabaseBackend =>
     ...of,
   })
 
-const isOpen = "cannot tell whether its holder is alive: an open session may be the holder's: database session 88 ("
+const isOpen =
+  'Cannot tell whether the holder is alive: an open database session may belong to the lock holder: database ' +
+  'session 88 ('
 const unproven = {
   status: 'problem',
   severity: 'warning',
   says: [isOpen],
-  silentOn: ['is dead', 'no database session'],
+  silentOn: ['is dead', 'no open database session'],
 } as const
 const isDead = (why: string): Pick<Case, 'status' | 'severity' | 'says'> => ({
   status: 'problem',
   severity: 'warning',
-  says: [`its holder is dead: ${why}`],
+  says: [`The holder is dead: ${why}`],
 })
 
 /**
@@ -63,20 +65,26 @@ export const otherZone: readonly Case[] = [
   ...[assumed, { timeZone: 'UTC' }, { timeZone: null }].flatMap((deployment): Case[] =>
     (['active', 'idle in transaction', 'idle', 'disabled'] as const).flatMap((state): Case[] => [
       {
-        situation: `PostgreSQL was restarted since by ${JSON.stringify(deployment)}, and a session is ${state} beside the service`,
+        situation:
+          `PostgreSQL was restarted since by ${JSON.stringify(deployment)}, and a session is ${state} beside the ` +
+          'service',
         sources: { database: database([fiveHoursAgo], [young({ state })], restartedDatabase), service: restarted },
         deployment,
         ...unproven,
       },
       {
-        situation: `PostgreSQL was restarted since by ${JSON.stringify(deployment)}, and a session of the stopped service is ${state}`,
+        situation:
+          `PostgreSQL was restarted since by ${JSON.stringify(deployment)}, and a session of the stopped service ` +
+          `is ${state}`,
         sources: { database: database([fiveHoursAgo], [young({ state })], restartedDatabase), service: off, ...down },
         deployment,
         ...unproven,
         severity: 'error',
       },
       {
-        situation: `the service was started again since by ${JSON.stringify(deployment)}, and a session is ${state} beside it`,
+        situation:
+          `the service was started again since by ${JSON.stringify(deployment)}, and a session is ${state} ` +
+          'beside it',
         sources: { database: database([fiveHoursAgo], [young({ state })]), service: restarted },
         deployment,
         ...unproven,
@@ -91,7 +99,9 @@ export const otherZone: readonly Case[] = [
     },
     deployment: assumed,
     ...unproven,
-    says: ['cannot tell whether its holder is alive: dba has a session open (88 of PostgreSQL JDBC Driver)'],
+    says: [
+      'Cannot tell whether the holder is alive: 1 session of dba (PID 88 of PostgreSQL JDBC Driver) may hold the lock',
+    ],
   },
   {
     situation: 'PostgreSQL was restarted since by the settings, and who may be at work may not be seen',
@@ -102,7 +112,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ['cannot tell whether its holder is alive: this user may not see other database sessions'],
+    says: ['Cannot tell whether the holder is alive: this database user has no permission to see other sessions'],
     silentOn: ['is dead'],
   },
   {
@@ -118,25 +128,29 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ['cannot tell whether its holder is alive: this user may not see what dba does'],
+    says: [
+      'Cannot tell whether the holder is alive: this database user has no permission to see the activity and age ' +
+        'of 1 session of dba',
+    ],
     silentOn: ['is dead'],
   },
   {
     situation: 'the service is stopped, and no session is there',
     sources: { database: database([fiveHoursAgo], [], restartedDatabase), service: dead, ...down },
     deployment: assumed,
-    ...isDead('no instance of the service runs'),
+    ...isDead('no instance of the service is running'),
     severity: 'error',
   },
   {
     situation: 'the service was started again since, and no session is there',
     sources: { database: database([fiveHoursAgo], []), service: restarted },
     deployment: assumed,
-    ...isDead('the process that took it is gone'),
+    ...isDead('the process that took the lock has ended'),
   },
   {
     situation:
-      'the service was started again since by a time zone that may be another, and has a session: it may hold the lock itself',
+      'the service was started again since by a time zone that may be another, and has a session: it may hold ' +
+      'the lock itself',
     sources: {
       database: database([fiveHoursAgo], [young({ clientAddress: '10.0.0.7', state: 'idle in transaction' })]),
       service: restarted,
@@ -145,7 +159,10 @@ export const otherZone: readonly Case[] = [
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: ['cannot tell whether its holder is alive: testops-1 may have taken it before or after its last start'],
+    says: [
+      'Cannot tell whether the holder is alive: it is unclear whether testops-1 took the lock before or after ' +
+        'its last start',
+    ],
     silentOn: ['is dead'],
   },
   {
@@ -159,7 +176,7 @@ export const otherZone: readonly Case[] = [
       service: restarted,
     },
     deployment: assumed,
-    ...isDead('PostgreSQL was restarted later'),
+    ...isDead('PostgreSQL was restarted at'),
   },
   {
     situation: 'the same, and sessions may not be seen',
@@ -172,7 +189,7 @@ export const otherZone: readonly Case[] = [
     },
     deployment: assumed,
     ...unproven,
-    says: ['this user may not see other database sessions'],
+    says: ['this database user has no permission to see other sessions'],
   },
   {
     situation: 'the same, and a user of their own is at work',
@@ -186,7 +203,7 @@ export const otherZone: readonly Case[] = [
     },
     deployment: assumed,
     ...unproven,
-    says: ['dba has a session open (88 of release-tool)'],
+    says: ['1 session of dba (PID 88 of release-tool)'],
   },
   {
     situation: 'the same, and the instance that took it runs on, at a step in Java',
@@ -202,7 +219,10 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     ...unproven,
     severity: 'error',
-    says: ['was there when the lock was taken and still runs, although PostgreSQL was restarted in between'],
+    says: [
+      'has been running since before the lock was taken. PostgreSQL was restarted later, which ended the ' +
+        "instance's sessions, but not its process",
+    ],
   },
   {
     situation: 'the same, and somebody is at work, who may run a script that writes the time at which it was made',
@@ -213,7 +233,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ["cannot tell whether its holder is alive: an open session may be the holder's"],
+    says: ['Cannot tell whether the holder is alive: an open database session may belong to the lock holder'],
     silentOn: ['is dead'],
   },
   {
@@ -228,7 +248,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'error',
-    says: ['cannot tell whether its holder is alive: a pooler'],
+    says: ['Cannot tell whether the holder is alive: a pooler'],
     silentOn: ['is dead'],
   },
   {
@@ -243,12 +263,13 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'error',
-    says: ['cannot tell whether its holder is alive: this server is a standby'],
+    says: ['Cannot tell whether the holder is alive: this PostgreSQL server is a standby'],
     silentOn: ['is dead'],
   },
   {
     situation:
-      'the lock is older than the session of whoever is at work, wherever it was taken: a pooler that nobody knows of may have lent it out',
+      'the lock is older than the session of whoever is at work, wherever it was taken: a pooler that nobody ' +
+      'knows of may have lent it out',
     sources: {
       database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], {
         identity: { ...restartedDatabase.identity, startedAt: ago(48 * hour) },
@@ -258,7 +279,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ["cannot tell whether its holder is alive: an open session may be the holder's"],
+    says: ['Cannot tell whether the holder is alive: an open database session may belong to the lock holder'],
     silentOn: ['is dead'],
   },
   {
@@ -272,7 +293,8 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: a pooler (PgBouncer or the like) in front of the database shares its database sessions',
+      'Cannot tell whether the holder is alive: a pooler (PgBouncer or the like) in front of the database ' +
+        'shares its database sessions',
     ],
     silentOn: ['is dead'],
   },
@@ -292,9 +314,7 @@ export const otherZone: readonly Case[] = [
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: [
-      "the server at db:6432, which the service's settings name, may be a pooler that shares its database sessions",
-    ],
+    says: ["the server at db:6432 \(in the service's settings\) may be a pooler that shares its database sessions"],
     silentOn: ['is dead'],
   },
   {
@@ -304,7 +324,8 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: the lock names only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): cannot tell which process took the lock',
+      'Cannot tell whether the holder is alive: the lock names only the address 172.17.0.1, and every Docker host ' +
+        'uses the same addresses for its bridges and containers. Cannot tell which process took the lock',
     ],
     silentOn: ['is dead'],
   },

@@ -42,7 +42,7 @@ export const ownPlace: readonly Case[] = [
       sources: { database: database([free, heldIn('migrations')]), service: set(values), logs: waits, ...down },
       status: 'problem',
       severity: 'error',
-      says: ['holds the change-log lock since', 'FROM migrations.databasechangeloglock'],
+      says: ['has held the change-log lock since', 'FROM migrations.databasechangeloglock'],
       silentOn: ['does not look', 'ALTER', 'DROP'],
     }),
   ),
@@ -56,7 +56,7 @@ export const ownPlace: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['holds the change-log lock since', 'FROM public.migration_lock'],
+    says: ['has held the change-log lock since', 'FROM public.migration_lock'],
   },
   {
     situation: 'its table has a name of its own, and is free, while the one of the usual name is held',
@@ -78,8 +78,10 @@ export const ownPlace: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "the service's log says that it waits for the change-log lock, but db.example.org:5432/testops has no table databasechangeloglock. Unless the lock was released just now, the service looks in another table, schema or database",
-      'its settings say SPRING_LIQUIBASE_LIQUIBASE_SCHEMA=migrations',
+      'according to its log, the service is waiting for the change-log lock, but db.example.org:5432/testops has no ' +
+        'table databasechangeloglock. Either the lock was just released, or the service uses another table, ' +
+        'schema or database',
+      "the service's settings say SPRING_LIQUIBASE_LIQUIBASE_SCHEMA=migrations",
     ],
     silentOn: ['ALTER', 'DROP', 'testops-admin unlock-changelog'],
   },
@@ -89,9 +91,9 @@ export const ownPlace: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'it waits for the change-log lock, but public.databasechangeloglock at db.example.org:5432/testops is free',
-      'its settings name no schema or table of its own',
-      'Unless the lock was released just now',
+      'is waiting for the change-log lock, but public.databasechangeloglock at db.example.org:5432/testops is free',
+      "the service's settings name no schema or table",
+      'Either the lock was just released',
       'Waiting for changelog lock....',
       "tablename ILIKE '%lock%'",
     ],
@@ -102,15 +104,15 @@ export const ownPlace: readonly Case[] = [
     ['0:0:0:0:0:0:0:1 (0:0:0:0:0:0:0:1)', 'every machine has this address'],
     ['fe80::1%eth0 (fe80::1%eth0)', 'link-local'],
     ['169.254.3.4 (169.254.3.4)', 'link-local'],
-    ['172.18.0.5 (172.18.0.5)', 'each Docker host gives the same addresses'],
-    ['10.0.0.7 (10.0.0.7)', 'another machine may have it too'],
+    ['172.18.0.5 (172.18.0.5)', 'every Docker host uses the same addresses for its bridges and containers'],
+    ['10.0.0.7 (10.0.0.7)', 'another machine may have the same address'],
   ].map(
     ([lockedBy, why]): Case => ({
       situation: `held by ${lockedBy} alone, with no session and no instance left`,
       sources: { database: database([held({ lockedBy })]), service: dead, ...down },
       status: 'problem',
       severity: 'error',
-      says: ['cannot tell whether its holder is alive', why!],
+      says: ['Cannot tell whether the holder is alive', why!],
       silentOn: ['is dead'],
     }),
   ),
@@ -119,7 +121,7 @@ export const ownPlace: readonly Case[] = [
     sources: { database: database([held({ lockedBy: long })]), service: dead, ...down },
     status: 'problem',
     severity: 'error',
-    says: ['… (236 characters) holds the change-log lock'],
+    says: ['… (236 characters) has held the change-log lock'],
     silentOn: [long.slice(0, 130)],
   },
   {

@@ -24,17 +24,17 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'testops-1 (10.0.0.7) holds the change-log lock since',
-      'its holder is dead: the service itself waits for it, and no other instance runs',
+      'testops-1 (10.0.0.7) has held the change-log lock since',
+      'The holder is dead: the service itself is waiting for the lock, and no other instance is running',
       "every open database session belongs to the service's instance, which does not hold the lock",
-      'the service waits for it and cannot start',
+      'The service waits for the lock and cannot start',
       'psql -h db.example.org -p 5432 -U testops -d testops -c',
       '1 | t | ',
       'systemctl status testops',
       'Waiting for changelog lock....',
       'Release the lock. This can be undone.',
       'testops-admin unlock-changelog -d prod',
-      'testops-admin explain database/changelog-lock   # the same by hand',
+      'testops-admin explain database/changelog-lock   # shows the steps to take by hand',
     ],
   },
   {
@@ -42,7 +42,10 @@ export const stuck: readonly Case[] = [
     sources: { database: database([held()]), service: dead, ...down },
     status: 'problem',
     severity: 'error',
-    says: ['no instance of the service runs', 'with a change pending, the service cannot start until it is released'],
+    says: [
+      'no instance of the service is running',
+      'If a database change is pending, the service cannot start until the lock is released',
+    ],
   },
   {
     situation: 'the service is healthy, since no change is pending',
@@ -55,7 +58,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'warning',
-    says: ['its holder is dead', 'cannot get past its next migration'],
+    says: ['The holder is dead', 'its next migration cannot start'],
   },
   {
     situation: 'PostgreSQL was restarted after the lock was taken, by a time zone that may be another',
@@ -76,7 +79,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'ok',
     says: ['is alive: testops.service on testops-1'],
-    silentOn: ['PostgreSQL has been restarted'],
+    silentOn: ['PostgreSQL was restarted'],
   },
   {
     situation: 'PostgreSQL was restarted, and the lock was taken where another time zone may rule',
@@ -97,8 +100,8 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['cannot tell whether its holder is alive'],
-    silentOn: ['PostgreSQL has been restarted'],
+    says: ['Cannot tell whether the holder is alive'],
+    silentOn: ['PostgreSQL was restarted'],
   },
   {
     situation: 'PostgreSQL was restarted a day after the lock was taken, wherever that was',
@@ -119,7 +122,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['its holder is dead: PostgreSQL was restarted later'],
+    says: ['The holder is dead: PostgreSQL was restarted at'],
   },
   {
     situation: 'whoever is at work by Java as another user may have taken it',
@@ -137,7 +140,8 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "cannot tell whether its holder is alive: dba has a session open (66 of PostgreSQL JDBC Driver) and may have taken the lock, although it is not the service's user",
+      'Cannot tell whether the holder is alive: 1 session of dba (PID 66 of PostgreSQL JDBC Driver) may hold ' +
+        'the lock, although the service uses another database user',
     ],
   },
   {
@@ -177,9 +181,9 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive',
-      'testops-5d9c-x2 is not an instance of the service (testops-1)',
-      "no open database session can be the holder's",
+      'Cannot tell whether the holder is alive',
+      'testops-5d9c-x2, the host named in the lock, is not an instance of the service (instances: testops-1)',
+      'no open database session can belong to the lock holder',
     ],
   },
   {
@@ -195,7 +199,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['1a79b513f312 was restarted at'],
+    says: ['1a79b513f312 was restarted later, at'],
   },
   {
     situation: 'sessions of others may not be seen, and the service was started again',
@@ -207,9 +211,9 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: this user may not see other database sessions',
-      'the process that took it is gone: testops-1 was restarted at',
-      '(this user may not see all sessions)',
+      'Cannot tell whether the holder is alive: this database user has no permission to see other sessions',
+      'the process that took the lock has ended: testops-1 was restarted later, at',
+      '(this database user has no permission to see all sessions)',
     ],
   },
   {
@@ -218,7 +222,10 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "cannot tell whether its holder is alive: the platform does not show the service's instances; cannot tell which address the service uses for this database (the service's settings cannot be read): a pooler in between may share sessions; no open database session can be the holder's",
+      "Cannot tell whether the holder is alive: the platform does not show the service's instances; cannot " +
+        "tell how the service connects to this database (the service's settings cannot be read). There may be a " +
+        'pooler in between, which shares sessions between clients; no open database session can belong to the lock ' +
+        'holder',
     ],
   },
   {
@@ -234,9 +241,11 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive',
-      "an open session may be the holder's: database session 4711 (idle for ",
-      'Make sure that no service and no Liquibase runs there. Find out whose sessions these are, and wait until they have ended. Release the lock only after its holder has ended.',
+      'Cannot tell whether the holder is alive',
+      'an open database session may belong to the lock holder: database session 4711 (idle for ',
+      "Make sure that neither the service nor Liquibase is running on the lock holder's machine. Find out which " +
+        'clients hold the open database sessions, and wait until these sessions have ended. Release the lock only ' +
+        'after the process that holds it has ended.',
       'ps -fC java   # on laptop',
       'WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_start',
     ],

@@ -38,8 +38,8 @@ export const wrongZone: readonly Case[] = [
     deployment: { timeZone: 'UTC' },
     ...unproven,
     says: [
-      '(time zone unknown, not UTC: that is in the future; ',
-      'testops-1 may have taken it before or after its last start',
+      '; the zone is not UTC, because in that zone, the time would be in the future)',
+      'it is unclear whether testops-1 took the lock before or after its last start',
     ],
   },
   {
@@ -48,8 +48,8 @@ export const wrongZone: readonly Case[] = [
     deployment: wrong,
     ...unproven,
     says: [
-      /, not Asia\/Tokyo: the service's log shows it taken at \S+ \S+Z; /,
-      'testops-1 may have taken it before or after its last start',
+      /; the zone is not Asia\/Tokyo, because the log shows that the service took the lock at \S+ \S+Z\)/,
+      'it is unclear whether testops-1 took the lock before or after its last start',
     ],
   },
   {
@@ -67,21 +67,26 @@ export const wrongZone: readonly Case[] = [
     },
     deployment: wrong,
     ...unproven,
-    says: [/, not Asia\/Tokyo: the service's log would end before its start at \S+ \S+Z; /],
+    says: [
+      new RegExp(
+        String.raw`; the zone is not Asia\/Tokyo, because in that zone, ` +
+          String.raw`the service's log would end before the service started at \S+ \S+Z\)`,
+      ),
+    ],
   },
   {
     situation: 'there is no log, and a session is at work while the service does not answer yet',
     sources: { database: database([held()], [stepping]), service: migrating, ...down },
     deployment: wrong,
     ...unproven,
-    says: ["an open session may be the holder's: database session 66 (active for "],
+    says: ['an open database session may belong to the lock holder: database session 66 (active for '],
   },
   {
     situation: 'the same, and by it PostgreSQL was restarted since',
     sources: { database: database([held()], [worker], restartedDatabase), service: migrating, ...down },
     deployment: wrong,
     ...unproven,
-    says: ["an open session may be the holder's: database session 66 (active for 29 min"],
+    says: ['an open database session may belong to the lock holder: database session 66 (active for 29 min'],
   },
   {
     situation: "the service's own settings name another",
@@ -97,8 +102,12 @@ export const wrongZone: readonly Case[] = [
     ...unproven,
     says: [
       /Asia\/Tokyo \(9 h 30 min ago\), or UTC \(30 min( \d+ s)? ago\)/,
-      'testops-1 may have taken it before or after its last start',
-      /the configuration's timeZone is Asia\/Tokyo, and one of the two is wrong: lockgranted is \S+ \S+Z in Asia\/Tokyo, \S+ \S+Z in UTC/,
+      'it is unclear whether testops-1 took the lock before or after its last start',
+      new RegExp(
+        String.raw`timeZone in the configuration is Asia\/Tokyo, but the service's setting is UTC: ` +
+          String.raw`one of the two is wrong\. ` +
+          String.raw`lockgranted means \S+ \S+Z in Asia\/Tokyo, or \S+ \S+Z in UTC`,
+      ),
     ],
   },
   {
@@ -114,6 +123,6 @@ export const wrongZone: readonly Case[] = [
     deployment: wrong,
     status: 'problem',
     severity: 'error',
-    says: ['its holder is dead: the process that took it is gone'],
+    says: ['The holder is dead: the process that took the lock has ended'],
   },
 ]

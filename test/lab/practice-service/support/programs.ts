@@ -30,7 +30,9 @@ export async function buildPrograms(): Promise<Programs> {
     platform: 'node',
     target: 'node20',
     banner: {
-      js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);",
+      js:
+        "import {createRequire as __createRequire} from 'node:module';" +
+        'const require=__createRequire(import.meta.url);',
     },
     external: ['pg-native'],
     logLevel: 'warning',

@@ -91,7 +91,8 @@ describe('fields that others own', () => {
     expect(await conflictsIn(client, release, manifested('57600', { replicas: 1 }))).toEqual(found)
     expect(server.cluster.list('deployments')).toEqual(before)
     expect(server.requests.slice(seen)).toEqual([
-      'PATCH /apis/apps/v1/namespaces/testops/deployments/testops-testops?fieldManager=helm&fieldValidation=Ignore&force=false&dryRun=All',
+      'PATCH /apis/apps/v1/namespaces/testops/deployments/testops-testops' +
+        '?fieldManager=helm&fieldValidation=Ignore&force=false&dryRun=All',
     ])
   })
 
@@ -133,7 +134,8 @@ describe('what a manifest holds', () => {
     ],
     [
       'beside kinds of others',
-      `apiVersion: example.org/v1\nkind: Deployment\nmetadata: {name: b}\n---\napiVersion: v1\nkind: Unknown\nmetadata: {name: c}\n---\n${secret}`,
+      `apiVersion: example.org/v1\nkind: Deployment\nmetadata: {name: b}\n---\napiVersion: v1\nkind: ` +
+        `Unknown\nmetadata: {name: c}\n---\n${secret}`,
       ['secrets/a'],
     ],
     [

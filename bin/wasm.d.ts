@@ -1,0 +1,1 @@
+export function compileWasm(path: string): Promise<Uint8Array>

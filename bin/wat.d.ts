@@ -1,1 +1,0 @@
-export function compileWat(path: string): Promise<Uint8Array>

@@ -1,0 +1,394 @@
+import type { Check, CheckReport, DoctorReport } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import type { RepairDocument } from '../../core/repair.ts'
+import type { RunError } from '../../core/run.ts'
+import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
+import { typed, typedWords } from '../../core/typed.ts'
+import type { RunResult } from '../../engine/carry-out.ts'
+import { exitCodeOf } from '../../engine/report.ts'
+import { errorText, typedHere } from '../../output/error-text.ts'
+import { fixSummary, leftText, remedyOf, tell } from '../../output/doctor/verdict.ts'
+import { repairText } from '../../output/repair.ts'
+import { failureOf } from '../failure.ts'
+import { interruptible } from '../interrupt.ts'
+import { ask, confirmed } from '../repair/confirm.ts'
+import { refuseIfReadOnly } from '../repair/read-only.ts'
+import { printEnd, tellStack } from '../repair/repair-command.ts'
+import { screenOf } from '../screen.ts'
+import { jsonText, print, tellLine } from '../write.ts'
+import { examinedOnce } from './examine-as.ts'
+import type { DoctorFlags } from './examine-as.ts'
+import { reportText } from './print.ts'
+
+/** Repairs that `doctor --fix` carries out, by the names that `--repairs` takes: the command's words, joined. */
+export const fixes = [
+  'flush-sessions',
+  'migrate-trees',
+  'reset-queues',
+  'resume',
+  'service-restart',
+  'service-start',
+  'set-env',
+  'unlock-changelog',
+  'use-legacy-image',
+] as const
+export type Fix = (typeof fixes)[number]
+
+/** What comes next for the first problem of a report. */
+export interface FixStep {
+  root: CheckReport
+  /** As the report prints it; null: the remedy has no command */
+  command: string | null
+  /**
+   * `repair`: carried out; `decision`: it accepts a risk, adopts a run or deletes something, which only a person
+   * decides; `wait`: something is under way; `by-hand`: all else
+   */
+  does: 'repair' | 'decision' | 'wait' | 'by-hand'
+  /** Of a repair */
+  fix?: Fix
+  /** Of a repair: the words after the program's name */
+  words?: readonly string[]
+}
+
+export interface FixFlags extends DoctorFlags {
+  'dry-run'?: boolean
+  'fix-warnings'?: boolean
+  confirm?: string | undefined
+  repairs?: readonly string[] | undefined
+}
+
+/** Runs a repair by its words; null: there was nothing to resume. Throws AdminError before there is a plan. */
+export type PerformRepair = (fix: Fix, words: readonly string[]) => Promise<RunResult | null>
+
+/** What `doctor --fix --json` prints. */
+export interface FixDocument {
+  schemaVersion: 1
+  before: DoctorReport
+  /** One for each repair that was planned, in order */
+  repairs: readonly RepairDocument[]
+  /** The same as `before` if nothing was begun */
+  after: DoctorReport
+  /** Why not all was repaired */
+  error?: RunError
+}
+
+/** Why the walk ended early. */
+interface Stop {
+  error: RunError
+  exitCode: number
+  /** It has been printed with the repair's own end */
+  isTold?: boolean
+}
+
+/** One walk through the repairs. */
+interface Walk {
+  flags: FixFlags
+  checks: readonly Check[]
+  perform: PerformRepair
+  /** Words after the program's name, as typed */
+  words: readonly string[]
+  documents: RepairDocument[]
+  /** Commands that were carried out: none is again */
+  tried: Set<string>
+  /** What was repaired, and by which repair, or by hand */
+  done: { fix: string; root: string }[]
+  /** The signal that arrived, also between two diagnoses and repairs */
+  interrupted: NodeJS.Signals | null
+}
+
+/**
+ * Diagnoses, then repairs one root cause after another, each with a plan and a question of its own, and diagnoses
+ * again. Stops at the first that fails or needs a person. Returns the exit code: that of a repair that failed, else
+ * that of the last diagnosis.
+ */
+export async function fix(
+  flags: FixFlags,
+  checks: readonly Check[],
+  perform: PerformRepair,
+  words: readonly string[],
+): Promise<number> {
+  if (!flags['dry-run']) refuseIfReadOnly()
+  const walk: Walk = {
+    flags,
+    checks,
+    perform,
+    words,
+    documents: [],
+    tried: new Set(),
+    done: [],
+    interrupted: null,
+  }
+  // diagnoses and repairs listen as well; this one keeps a signal between two of them from ending the process
+  const note = (signal: NodeJS.Signals): void => void (walk.interrupted = signal)
+  for (const name of signals) process.on(name, note)
+  try {
+    return await walked(walk)
+  } finally {
+    for (const name of signals) process.removeListener(name, note)
+  }
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+async function walked(walk: Walk): Promise<number> {
+  const { flags, done } = walk
+  const begin = performance.now()
+  const before = await examine(walk)
+  if (!flags.json) print(process.stdout, textOf(before, flags, null))
+  const { report: after, stop } = flags['dry-run'] ? await planAll(walk, before) : await repairAll(walk, before)
+  const exitCode = stop?.exitCode ?? exitCodeOf(after, flags['fail-on'])
+  if (flags.json) {
+    const document: FixDocument = {
+      schemaVersion: 1,
+      before,
+      repairs: walk.documents,
+      after,
+      ...(stop && { error: stop.error }),
+    }
+    print(process.stdout, jsonText(withoutSecretsIn(document)))
+    return exitCode
+  }
+  if (after !== before) print(process.stdout, `\n${textOf(after, flags, exitCode)}`)
+  if (stop) tellStop(stop)
+  if (!flags['dry-run']) {
+    const told = {
+      before,
+      after,
+      done,
+      tookMs: performance.now() - begin,
+      withWarnings: flags['fix-warnings'] ?? false,
+    }
+    print(process.stdout, fixSummary(told, screenOf(process.stdout)))
+  }
+  return exitCode
+}
+
+async function repairAll(walk: Walk, before: DoctorReport): Promise<{ report: DoctorReport; stop?: Stop }> {
+  const { flags, documents, done } = walk
+  const { confirm } = flags
+  let report = before
+  if (confirm !== undefined && confirm !== report.deployment)
+    return {
+      report,
+      stop: stopped(
+        'REFUSED',
+        `Nothing changed: --confirm names \`${confirm}\`, but this is \`${report.deployment}\``,
+        [again(walk, null, report.deployment)],
+      ),
+    }
+  for (;;) {
+    const [step] = stepsOf(report, flags['fix-warnings'] ?? false)
+    if (!step) return { report }
+    if (walk.interrupted)
+      return { report, stop: stopOf(new AdminError('INTERRUPTED', `interrupted by ${walk.interrupted}`)) }
+    const planned = documents.length
+    const stop = step.does === 'repair' ? await repair(walk, step, report) : await leave(walk, step)
+    // a repair that failed may have changed something
+    if (stop && documents.slice(planned).every(({ run }) => run === null)) return { report, stop }
+    try {
+      report = await examine(walk)
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error
+      return { report, stop: stop ?? stopOf(error) }
+    }
+    if (stop) return { report, stop }
+    const isGone = !tell(report).stories.some(({ root }) => root.id === step.root.id)
+    if (step.does !== 'repair' && isGone) done.push({ fix: 'by hand', root: step.root.id })
+  }
+}
+
+/** Shows every plan; what cannot be planned yet does not keep the others from being shown. */
+async function planAll(walk: Walk, report: DoctorReport): Promise<{ report: DoctorReport; stop?: Stop }> {
+  const { flags, tried } = walk
+  let stop: Stop | undefined
+  for (const step of stepsOf(report, flags['fix-warnings'] ?? false)) {
+    const { root, does, fix, command } = step
+    if (does !== 'repair') {
+      if (!flags.json) print(process.stdout, `\n${leftText(step, screenOf(process.stdout))}`)
+      continue
+    }
+    // one repair may come first for several causes
+    if (tried.has(command!)) continue
+    tried.add(command!)
+    if (!flags.json) print(process.stdout, `\nFor ${root.id}, ${fix}:\n`)
+    const failed = await carry(walk, step, ['--dry-run'])
+    stop ??= failed
+    if (failed && !flags.json) tellStop(failed)
+    if (failed?.error.code === 'INTERRUPTED' || walk.interrupted) break
+  }
+  return { report, ...(stop && { stop: { ...stop, isTold: true } }) }
+}
+
+/** Carries out a repair if it may be. */
+async function repair(walk: Walk, step: FixStep, report: DoctorReport): Promise<Stop | undefined> {
+  const { flags, tried, documents, done } = walk
+  const { fix, root, command } = step
+  if (tried.has(command!))
+    return stopped('FAILED', `${fix} has ended, but the check \`${root.id}\` still finds the problem`, [command!])
+  const { confirm, repairs = [] } = flags
+  if (confirm !== undefined && !repairs.includes(fix!))
+    return stopped('REFUSED', `\`${root.id}\` needs the repair ${fix}, which --repairs does not name`, [
+      again(walk, fix!, report.deployment),
+    ])
+  if (confirm === undefined && !isAttended())
+    return stopped('REFUSED', `the repair ${fix} needs a confirmation, but there is no terminal to ask on`, [
+      again(walk, fix!, report.deployment),
+    ])
+  if (!flags.json) {
+    print(process.stderr, '\n')
+    tellLine(process.stderr, `Repairing ${root.id} with ${fix}:`)
+  }
+  if (fix === 'resume' && confirm === undefined) {
+    const refusal = await askToResume(walk, step, report)
+    if (refusal) return refusal
+  }
+  tried.add(command!)
+  const planned = documents.length
+  // without --confirm `resume` asks or refuses where a run is somebody else's, or may be over
+  const stop = await carry(walk, step, confirm === undefined || fix === 'resume' ? [] : ['--confirm', confirm])
+  if (!stop && documents.slice(planned).some(({ outcome }) => outcome === 'done'))
+    done.push({ fix: fix!, root: root.id })
+  return stop
+}
+
+/** Shows what is left of the run, and asks: `resume` alone does not, since the run was confirmed when it began. */
+async function askToResume(walk: Walk, { words, fix }: FixStep, report: DoctorReport): Promise<Stop | undefined> {
+  const { flags, perform } = walk
+  try {
+    const planned = await perform(fix!, [...words!, ...commonFlags(flags, fix!, words!), '--dry-run'])
+    const show = (): void => {
+      if (planned)
+        print(process.stderr, repairText(withoutSecretsIn(planned.document), screenOf(process.stderr), flags.config))
+    }
+    const deployment = { name: report.deployment }
+    await interruptible(async (signal) =>
+      confirmed({ deployment, confirm: undefined, words: walk.words, signal }, show),
+    )
+    return undefined
+  } catch (error) {
+    if (error instanceof AdminError) return stopOf(error)
+    throw error
+  }
+}
+
+/** Runs a repair, keeps its document, and prints its end. Returns why the walk stops. */
+async function carry(walk: Walk, { fix, words }: FixStep, more: readonly string[]): Promise<Stop | undefined> {
+  const { flags, documents, perform } = walk
+  let result: RunResult | null
+  try {
+    result = await perform(fix!, [...words!, ...commonFlags(flags, fix!, words!), ...more])
+  } catch (error) {
+    // not thrown: the document also says what was repaired before
+    const failure = failureOf(error, 'testops-admin')
+    if (failure === null) throw error
+    tellStack(failure)
+    return { error: failure.document.error, exitCode: failure.exitCode }
+  }
+  // there was nothing to resume: the next diagnosis tells
+  if (result === null) return undefined
+  const { document, exitCode } = result
+  documents.push(document)
+  if (flags.json) tellStack(result)
+  else printEnd(result, flags.config)
+  if (exitCode === 0) return undefined
+  const message = `${fix} ended with exit code ${exitCode}`
+  return { error: document.error ?? { code: 'FAILED', message, suggestions: [] }, exitCode, isTold: true }
+}
+
+/** Shows what a person has to do, and waits for it if there is one. */
+async function leave(walk: Walk, step: FixStep): Promise<Stop | undefined> {
+  const { root, does } = step
+  const { text, commands } = remedyOf(root)
+  const next = commands.map((command) => typedHere(command))
+  if (does === 'decision') return stopped('REFUSED', `the repair of \`${root.id}\` needs your decision. ${text}`, next)
+  if (does === 'wait') return stopped('REFUSED', `\`${root.id}\` needs time, not a repair. ${text}`, next)
+  if (walk.flags.confirm !== undefined || walk.flags.json || !isAttended())
+    return stopped('REFUSED', `\`${root.id}\` can only be repaired by hand. ${text}`, next)
+  print(process.stderr, `\n${leftText(step, screenOf(process.stderr))}`)
+  const answer = await interruptible(async (signal) =>
+    ask('Press Enter once that is done, Ctrl-C to stop: ', { input: process.stdin, output: process.stderr }, signal),
+  ).catch((error: unknown) => {
+    if (error instanceof AdminError) return null
+    throw error
+  })
+  if (answer !== null) return undefined
+  return stopped('REFUSED', `stopped: repair \`${root.id}\` by hand, then run this command again`, next)
+}
+
+/** Prints why the walk stops, unless a repair's own end has said it. */
+function tellStop({ error, isTold = false }: Stop): void {
+  if (!isTold) print(process.stderr, errorText({ error: withoutSecretsIn(error) }, screenOf(process.stderr)))
+}
+
+function stopped(code: 'REFUSED' | 'FAILED', message: string, suggestions: readonly Suggestion[]): Stop {
+  return stopOf(new AdminError(code, message, suggestions))
+}
+
+function stopOf({ code, message, suggestions, exitCode }: AdminError): Stop {
+  return { error: { code, message, suggestions: [...suggestions] }, exitCode }
+}
+
+const isAttended = (): boolean => process.stdin.isTTY && process.stderr.isTTY
+
+async function examine({ flags, checks }: Walk): Promise<DoctorReport> {
+  return examinedOnce(flags, checks)
+}
+
+function textOf(report: DoctorReport, flags: FixFlags, exitCode: number | null): string {
+  return reportText(report, flags.format === 'json' ? 'table' : flags.format, {
+    screen: screenOf(process.stdout),
+    exitCode,
+    verbose: flags.verbose,
+  })
+}
+
+/** The flags that every repair has, as they were given here; those of the remedy's command stay. */
+function commonFlags({ timeout, relay, config }: FixFlags, fix: Fix, words: readonly string[]): string[] {
+  return [
+    ...(timeout === undefined ? [] : ['--timeout', String(timeout)]),
+    ...(relay === true && fix !== 'use-legacy-image' ? ['--relay'] : []),
+    ...(config === undefined || words.some((word) => /^--config(?:=|$)/.test(word)) ? [] : [`--config=${config}`]),
+  ]
+}
+
+/** Returns this command with the repair confirmed beforehand, beside those that were. */
+function again({ words, flags: { repairs = [] } }: Walk, fix: Fix | null, deployment: string): ShellCommand {
+  const kept = words.filter((word, at) => {
+    const before = words[at - 1] ?? ''
+    return !/^--(?:confirm|repairs)(?:=|$)/.test(word) && !/^--(?:confirm|repairs)$/.test(before)
+  })
+  const named = [...new Set([...repairs, ...(fix === null ? [] : [fix])])].join(',')
+  return typed(['testops-admin', ...kept, '--confirm', deployment, '--repairs', named])
+}
+
+/** What only a person decides, by flags and by commands. */
+const decidingFlags = ['--accept-risk', '--adopt', '--discard-messages']
+const decidingCommands = ['discard', 'undo', 'apply']
+
+/** Returns the step for each root cause, in the order in which they are repaired; warnings only if asked for. */
+export function stepsOf(report: Pick<DoctorReport, 'checks'>, withWarnings: boolean): FixStep[] {
+  const roots = tell(report).stories.map(({ root }) => root)
+  const unfinished = roots.find(({ id }) => id === 'service/unfinished-repair')
+  return roots
+    .filter(({ severity }) => severity === 'error' || withWarnings)
+    .map(stepOf)
+    .map((step) => (step.fix === 'resume' && unfinished ? { ...step, root: unfinished } : step))
+}
+
+function stepOf(root: CheckReport): FixStep {
+  const command = root.remedy?.commands.find((line) => !line.startsWith('#')) ?? null
+  const [program, ...words] = (command !== null && typedWords(command)) || []
+  if (program !== 'testops-admin') return { root, command, does: 'by-hand' }
+  const given = words.map((word) => word.replace(/=.*/s, ''))
+  if (decidingCommands.includes(words[0] ?? '') || given.some((word) => decidingFlags.includes(word)))
+    return { root, command, does: 'decision' }
+  if (words[0] === 'doctor') return { root, command, does: 'wait' }
+  const name = words[0] === 'service' ? words.slice(0, 2).join('-') : words[0]
+  const fix = fixes.find((it) => it === name)
+  // a file that is edited changes nothing until a person upgrades
+  const isOfFile = fix === 'use-legacy-image' || given.includes('--values')
+  return fix === undefined || (isOfFile && !given.includes('--apply'))
+    ? { root, command, does: 'by-hand' }
+    : { root, command, does: 'repair', fix, words }
+}

@@ -1,0 +1,54 @@
+/** Waits for `work`. If the signal aborts, rejects with the error that `stopped` makes; `work` runs on unheard. */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  stopped: () => Error,
+): Promise<T> {
+  if (!signal) return work
+  let abort: () => void = () => undefined
+  const end = new Promise<never>((_, reject) => {
+    abort = () => reject(stopped())
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+  try {
+    return await Promise.race([work, end])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/**
+ * Returns the result of `work` if it ends within `ms` milliseconds, else `late`. Throws what `work` throws in time.
+ * Leaves no timer behind, and keeps the process alive until it returns.
+ */
+export async function atMost<T, L>(ms: number, work: Promise<T>, late: L): Promise<T | L> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<L>((resolve) => (timer = setTimeout(resolve, ms, late)))
+  // a failure after that time is ignored
+  work.catch(() => undefined)
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Maximum number of concurrent requests of one kind */
+const atOnce = 4
+
+/**
+ * Runs `work` for all, a few at a time, and returns the results in the order of the input. Throws the first error in
+ * that order, once no work is under way any more.
+ */
+export async function inTurns<T, R>(all: readonly T[], work: (it: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let from = 0; from < all.length; from += atOnce) {
+    const settled = await Promise.allSettled(all.slice(from, from + atOnce).map(work))
+    for (const it of settled) {
+      if (it.status === 'rejected') throw it.reason
+      results.push(it.value)
+    }
+  }
+  return results
+}

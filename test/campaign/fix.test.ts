@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { fixes } from '../../src/cli/doctor/fix.ts'
+import type { FixDocument } from '../../src/cli/doctor/fix.ts'
+import { rowTimeoutMs } from '../faults/matrix.ts'
+import { sharedLab } from '../lab/support/own-lab.ts'
+import { faultPairs } from './pairs.ts'
+
+const lab = sharedLab()
+const pairs = faultPairs()
+const alone = [...new Set(pairs.flatMap(({ one, other }) => [one.name, other.name]))]
+
+/**
+ * With every repair confirmed, it ends healthy; or it stops for a person (4), for a repair that failed (1), or for a
+ * check that cannot be judged (3), and says so.
+ */
+test.each(
+  [...alone.map((name) => [name]), ...pairs.map(({ one, other }) => [one.name, other.name])].map((names) => ({
+    names,
+  })),
+)(
+  'doctor --fix with $names',
+  async ({ names }) => {
+    const { exitCode: broke } = await lab.json('lab', 'break', ...names)
+    try {
+      if (broke !== 0) return
+      const { exitCode, document } = await lab.json<FixDocument>(
+        'doctor',
+        '-d',
+        'lab',
+        '--fix',
+        '--fix-warnings',
+        '--confirm',
+        'lab',
+        '--repairs',
+        fixes.join(','),
+      )
+      const { repairs, before, after, error } = document
+      if (exitCode === 0) expect(after.rootCauses).toEqual([])
+      else if (exitCode === 3) expect(after.summary.unknown).toBeGreaterThan(0)
+      else
+        expect({ exitCode, error: error?.message }).toEqual({
+          exitCode: expect.toBeOneOf([1, 4, 6]) as number,
+          error: expect.any(String) as string,
+        })
+      // nothing was done: nothing is different
+      if (repairs.length === 0) expect(after.rootCauses).toEqual(before.rootCauses)
+      expect(repairs.slice(0, -1).every(({ outcome }) => outcome === 'done')).toBe(true)
+    } finally {
+      await lab.must('lab', 'mend')
+    }
+  },
+  rowTimeoutMs,
+)

@@ -1,0 +1,58 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((it) => it.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+
+test('src has at most 750 files', () => {
+  const { length } = filesIn('src')
+  expect(length).toBeGreaterThan(500)
+  expect(length).toBeLessThanOrEqual(750)
+})
+
+test('no line of code is longer than 120 characters', () => {
+  const long = ['src', 'test', 'bin', 'bench']
+    .flatMap(filesIn)
+    .filter((file) => /\.(?:ts|js|cjs|as)$/.test(file))
+    .flatMap((file) =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .flatMap((line, at) => ([...line].length > 120 ? [`${file.slice(root.length)}:${at + 1}`] : [])),
+    )
+  expect(long).toEqual([])
+})
+
+test('doctor on Kubernetes loads at most 270 files before it has read anything', async () => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/main.ts'],
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    outdir: 'not-written',
+    write: false,
+    metafile: true,
+    // made from other languages at build
+    external: ['*.as', '*.yaml'],
+  })
+  const reached = new Set<string>()
+  const reach = (file: string): void => {
+    const input = metafile.inputs[file]
+    if (!input || reached.has(file)) return
+    reached.add(file)
+    // an import of types alone is gone, and what is imported on demand comes later
+    for (const { path, kind } of input.imports) if (kind === 'import-statement') reach(path)
+  }
+  for (const file of ['main.ts', 'commands/doctor.ts', 'runtime/index.ts', 'platforms/kubernetes/index.ts'])
+    reach(`src/${file}`)
+  expect(reached.size).toBeGreaterThan(200)
+  expect(reached.size).toBeLessThanOrEqual(270)
+})
