@@ -20,7 +20,8 @@ export async function doctor() {
     ours('lab', 'up', '--json')
     const tools = { PSQL: await newest('psql'), REDIS_CLI: await newest('redis-cli'), CURL: await newest('curl') }
     const programs = Object.fromEntries(Object.entries(tools).map(([name, { words }]) => [name, words.join(' ')]))
-    const peer = `runbook of psql ${tools.PSQL.version}, redis-cli ${tools.REDIS_CLI.version} and curl ${tools.CURL.version}`
+    const peer =
+      `runbook of psql ${tools.PSQL.version}, redis-cli ${tools.REDIS_CLI.version} ` + `and curl ${tools.CURL.version}`
     const probes = { ...env, ...programs, ...addresses(JSON.parse(ours('lab', 'status', '--json')), folder) }
     const medians = await inTurns(
       {

@@ -98,7 +98,8 @@ function long(value) {
   const number = Buffer.alloc(8)
   number.writeBigInt64BE(BigInt(value))
   const head =
-    'aced00057372000e6a6176612e6c616e672e4c6f6e673b8be490cc8f23df0200014a000576616c7565787200106a6176612e6c616e672e4e756d62657286ac951d0b94e08b0200007870'
+    'aced00057372000e6a6176612e6c616e672e4c6f6e673b8be490cc8f23df0200014a000576616c7565' +
+    '787200106a6176612e6c616e672e4e756d62657286ac951d0b94e08b0200007870'
   return Buffer.concat([Buffer.from(head, 'hex'), number])
 }
 

@@ -42,7 +42,9 @@ async function large() {
     const megabytes = await peakMemory(command, { env: cluster.env, cwd })
     if (megabytes > most.megabytes) throw new Error(`doctor took ${megabytes} MB of memory`)
     const medians = await inTurns({ doctor, kubectl }, 5)
-    const what = `the same with 2,000 pods, 500 Secrets and 10,000 events in the namespace and 1,000 nodes, in less than ${most.megabytes} MB of memory`
+    const what =
+      'the same with 2,000 pods, 500 Secrets and 10,000 events in the namespace and 1,000 nodes, in less than ' +
+      `${most.megabytes} MB of memory`
     return {
       what,
       ours: medians.doctor,

@@ -16,7 +16,11 @@ const [many, most, mostMemory] = [100_000, 1_000_000, 300]
 const reading = `
 import {AllureReport, resolveConfig} from '@allurereport/core'
 import {allure2} from '@allurereport/reader'
-const report = new AllureReport({...(await resolveConfig({output: process.argv[3], plugins: {}})), plugins: [], readers: [allure2]})
+const report = new AllureReport({
+  ...(await resolveConfig({output: process.argv[3], plugins: {}})),
+  plugins: [],
+  readers: [allure2],
+})
 await report.start()
 await report.readDirectory(process.argv[2])
 const {length} = await report.store.allTestResults({includeHidden: true})
@@ -55,7 +59,9 @@ export async function lintResults() {
     writeTinyResults(tiny, most)
     await keepsWithin(ours(tiny), env, most)
 
-    const what = `\`lint-results --json\` of 100,000 results of 4 KB on ${availableParallelism()} cores, in less than ${mostMemory} MB of memory, also of 1,000,000`
+    const what =
+      `\`lint-results --json\` of 100,000 results of 4 KB on ${availableParallelism()} cores, in less than ` +
+      `${mostMemory} MB of memory, also of 1,000,000`
     return [
       { what, ours: medians.ours, peer: '`find … -exec cat {} +` of the same files', theirs: medians.cat, goal: 2.5 },
       {

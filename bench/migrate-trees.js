@@ -141,7 +141,9 @@ async function assertFlat(folder, env, controlPort) {
   const quarter = Math.floor(samples.length / 4)
   const [before, after] = [median(samples.slice(2 * quarter, 3 * quarter)), median(samples.slice(3 * quarter))]
   const growth = (after - before) / (trees / 4)
-  const shown = `${(before / 1e6).toFixed(2)} MB in the third quarter, ${(after / 1e6).toFixed(2)} MB in the last, ${growth.toFixed(0)} bytes a tree`
+  const shown =
+    `${(before / 1e6).toFixed(2)} MB in the third quarter, ${(after / 1e6).toFixed(2)} MB in the last, ` +
+    `${growth.toFixed(0)} bytes a tree`
   console.log(`heap: ${shown}, ${samples.length} samples`)
   if (growth > mostGrowth) throw new Error(`memory grows: ${shown}; at most ${mostGrowth}`)
 }

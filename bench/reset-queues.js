@@ -123,7 +123,9 @@ async function compare(server, folder) {
     {
       what,
       ours: medians.ours,
-      peer: `the same by the rabbitmqadmin of that version, a process a call (${sample} queues measured, for all of them)`,
+      peer:
+        `the same by the rabbitmqadmin of that version, a process a call (${sample} queues measured, for all of ` +
+        'them)',
       theirs: single,
       goal: 0.2,
     },
@@ -138,20 +140,23 @@ function deployment({ host, port, user, password, managementUrl }, folder) {
   }
   const log = names.map(
     (name) =>
-      `2026-11-21 00:00:00.000  INFO 1 --- [main] RabbitAdmin : Auto-declaring a non-durable, auto-delete, or exclusive Queue (${name}) durable:false, auto-delete:false, exclusive:false.`,
+      '2026-11-21 00:00:00.000  INFO 1 --- [main] RabbitAdmin : Auto-declaring a non-durable, auto-delete, or ' +
+      `exclusive Queue (${name}) durable:false, auto-delete:false, exclusive:false.`,
   )
   file('service.log', `${log.join('\n')}\n`)
   file('running', '')
   file(
     'start',
-    `#!/bin/sh\n${process.execPath} ${fileURLToPath(new URL('declare-queues.js', import.meta.url))} ${file('broker.json', JSON.stringify({ host, port, user, password, names }))} && : >${folder}/running\n`,
+    `#!/bin/sh\n${process.execPath} ${fileURLToPath(new URL('declare-queues.js', import.meta.url))} ` +
+      `${file('broker.json', JSON.stringify({ host, port, user, password, names }))} && : >${folder}/running\n`,
   )
   file('stop', `#!/bin/sh\nrm -f ${folder}/running\n`)
   file('status', `#!/bin/sh\n[ -e ${folder}/running ] || exit 3\n`)
   file('password', password)
   file(
     'rabbitmqadmin.conf',
-    `[bench]\nhostname = ${new URL(managementUrl).hostname}\nport = ${new URL(managementUrl).port}\nusername = manager\npassword = ${password}\n`,
+    `[bench]\nhostname = ${new URL(managementUrl).hostname}\nport = ${new URL(managementUrl).port}\nusername = ` +
+      `manager\npassword = ${password}\n`,
   )
   chmodSync(join(folder, 'rabbitmqadmin.conf'), 0o600)
   const commands = Object.fromEntries(['start', 'stop', 'status'].map((verb) => [verb, ['sh', join(folder, verb)]]))

@@ -37,7 +37,8 @@ const routine = [
     'INFO',
     'org.hibernate.SQL',
     (n) =>
-      `select l1_0.id,l1_0.name,l1_0.closed from launch l1_0 where l1_0.project_id=${n % 97} order by l1_0.id desc fetch first 10 rows only`,
+      `select l1_0.id,l1_0.name,l1_0.closed from launch l1_0 where l1_0.project_id=${n % 97} order by l1_0.id ` +
+      'desc fetch first 10 rows only',
   ],
   [
     'INFO',
@@ -56,9 +57,11 @@ const faults = [
   () => "Integration 'tracker' answered 400 Bad Request to GET https://tracker.example.org/rest/api/2/issue",
   () => 'Waiting for changelog lock....',
   (n) =>
-    `HikariPool-1 - Connection is not available, request timed out after ${30000 + (n % 9)}ms (total=10, active=10, idle=0, waiting=${n % 90})`,
+    `HikariPool-1 - Connection is not available, request timed out after ${30000 + (n % 9)}ms (total=10, ` +
+    `active=10, idle=0, waiting=${n % 90})`,
   () =>
-    "channel error; reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'upload' in vhost '/': received 'true' but current is 'false'",
+    "channel error; reply-text=PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'upload' in vhost " +
+    "'/': received 'true' but current is 'false'",
   () => 'Request failed with status code 401. The expected CSRF token could not be found',
   () => 'java.lang.OutOfMemoryError: Java heap space',
 ]
@@ -75,7 +78,10 @@ function stack(chance, told) {
     { length: 10 + Math.floor(chance() * 30) },
     () => `\tat ${frames[Math.floor(chance() * frames.length)]}:${Math.floor(chance() * 900)})`,
   )
-  return `\njava.lang.IllegalStateException: it could not be done\n${lines.join('\n')}\nCaused by: ${told}\n${lines.slice(0, 8).join('\n')}\n\t... 42 common frames omitted`
+  return (
+    `\njava.lang.IllegalStateException: it could not be done\n${lines.join('\n')}\nCaused by: ` +
+    `${told}\n${lines.slice(0, 8).join('\n')}\n\t... 42 common frames omitted`
+  )
 }
 
 /** Writes a log of at least `bytes` bytes to the file. */
@@ -99,7 +105,9 @@ export function writeServiceLog(path, bytes) {
           ? faults[number % faults.length](number)
           : `io.qameta.allure.report.NotFoundException: no launch ${number}`
       const text = message ? message(number) : number % 2 ? `could not be done${stack(chance, told)}` : told
-      block += `${date} ${level.padStart(5)} 1 --- [testops] [nio-8080-exec-${records % 10}] ${logger.slice(-40).padEnd(40)} : ${text}\n`
+      block +=
+        `${date} ${level.padStart(5)} 1 --- [testops] [nio-8080-exec-${records % 10}] ` +
+        `${logger.slice(-40).padEnd(40)} : ${text}\n`
     }
     written += writeSync(file, block)
   }

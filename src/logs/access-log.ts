@@ -1,5 +1,5 @@
 import type { LoggedRequest } from '../core/sources.ts'
-import { apiUse } from '../knowledge/api-use.ts'
+import { apiUse } from '../knowledge/api.ts'
 
 /** Characters that are read of a line. */
 const longest = 16_000

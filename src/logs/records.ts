@@ -1,7 +1,6 @@
 import type { LogRecord } from '../core/sources.ts'
-import { headReader } from './head.ts'
+import { headReader, jsonHead } from './head.ts'
 import type { RecordHead } from './head.ts'
-import { jsonHead } from './json-head.ts'
 
 const level = /^\s+\[?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b/
 /** Characters of a JSON object that are searched for its time */

@@ -44,17 +44,20 @@ describe('the formats of proxies', () => {
     ['an agent that only talks of tokens', combined.replace('curl/8.5.0', 'Bearer api-token'), { agent: 'Bearer' }],
     [
       'JSON of nginx',
-      '{"time_iso8601":"2026-11-21T03:04:05+01:00","remote_addr":"10.0.0.5","request":"GET /api/project?page=0 HTTP/1.1","status":"200","http_user_agent":"curl/8.5.0","http_authorization":"api-token 6a1c7f58"}',
+      '{"time_iso8601":"2026-11-21T03:04:05+01:00","remote_addr":"10.0.0.5","request":"GET /api/project?page=0 ' +
+        'HTTP/1.1","status":"200","http_user_agent":"curl/8.5.0","http_authorization":"api-token 6a1c7f58"}',
       { scheme: 'api-token' },
     ],
     [
       'JSON of Traefik',
-      '{"ClientHost":"10.0.0.5","DownstreamStatus":200,"RequestMethod":"GET","RequestPath":"/api/project?page=0","time":"2026-11-21T02:04:05Z","request_User-Agent":"curl/8.5.0"}',
+      '{"ClientHost":"10.0.0.5","DownstreamStatus":200,"RequestMethod":"GET","RequestPath":"/api/project?page=0",' +
+        '"time":"2026-11-21T02:04:05Z","request_User-Agent":"curl/8.5.0"}',
       {},
     ],
     [
       'JSON of Caddy',
-      '{"ts":1795226645.5,"request":{"remote_ip":"10.0.0.5","method":"GET","uri":"/api/project?page=0","headers":{"User-Agent":["curl/8.5.0"]}},"status":200}',
+      '{"ts":1795226645.5,"request":{"remote_ip":"10.0.0.5","method":"GET","uri":"/api/project?page=0",' +
+        '"headers":{"User-Agent":["curl/8.5.0"]}},"status":200}',
       { at: new Date('2026-11-21T02:04:05.500Z'), agent: null },
     ],
   ]

@@ -1,13 +1,30 @@
 import { argumentConflicts, unknownHostAt } from '../../knowledge/log-signatures.ts'
-import { agentCounts, isFilesBeforeAgent, signatures } from '../../knowledge/signatures.ts'
 import type { SignatureId } from '../../knowledge/signatures.ts'
-import { keeper } from './keeper.ts'
-import type { Keeper } from './keeper.ts'
-import { rateCounter } from './rate.ts'
-import type { OpenRecord } from './record-finder.ts'
+import { agentCounts, isFilesBeforeAgent, signatures } from '../../knowledge/signatures.ts'
+import type { Counts } from './native.ts'
 import type { Sample } from './sample.ts'
-import { kept } from './tally.ts'
 import type { Cause } from './tally.ts'
+import { kept, mostNumbered, rateCounter } from './tally.ts'
+
+/** Keeps the first few things that differ. */
+interface Keeper<T> {
+  add(it: T): void
+  all(): readonly T[]
+}
+
+function keeper<T>(most: number, keyOf: (it: T) => string): Keeper<T> {
+  const keys: string[] = []
+  const things: T[] = []
+  return {
+    add(it) {
+      const key = keyOf(it)
+      if (things.length >= most || keys.includes(key)) return
+      keys.push(key)
+      things.push(it)
+    },
+    all: () => [...things],
+  }
+}
 
 /** Remembers what is read of the last few different texts, since services repeat themselves. */
 function remembered<T>(read: (text: string) => T): (text: string) => T {
@@ -23,20 +40,21 @@ function remembered<T>(read: (text: string) => T): (text: string) => T {
 }
 
 /** Counts what is found of one signature. */
-export interface CauseCounter {
-  /** True if nothing was found yet, so that the number of the first line is needed */
-  isFirst(): boolean
-  /**
-   * Counts a line with the signature, once for each line; `lineNumber` is that of the first one. Returns true if
-   * another sample is wanted, unless it is like one that is kept
-   */
-  line(record: OpenRecord, lineNumber: number): boolean
-  isKept: Keeper<Sample>['some']
+interface CauseCounter {
+  /** Adds what was counted */
+  add(counts: Counts): void
   sample(sample: Sample): void
-  /** True if the text at each match is read */
-  readonly reads: boolean
-  /** Reads a match in a record; `text` is the text around or after it, as far as it is near */
-  place(record: OpenRecord, text: string): void
+  /**
+   * Reads a match; `text` is the text around or after it, as far as it is near, and `names` are the hosts that were
+   * read in its record
+   */
+  read(text: string, names: Set<string>): void
+  /** Returns the number of the host that such a text counts; -1: it counts none; null: there are too many */
+  numberOf(text: string): number | null
+  /** Adds the hosts with these numbers, a bit each, to those that were read in a record */
+  addNames(numbers: number, names: Set<string>): void
+  /** Adds what was counted of each host by its number */
+  addRepeats(timesOf: (number: number) => number): void
   /** Adds what was found in a part of the stream that begins after `linesBefore` lines */
   join(cause: Cause, linesBefore: number): void
   /** Null if nothing was found */
@@ -45,7 +63,6 @@ export interface CauseCounter {
 
 export function causeCounter(id: SignatureId): CauseCounter {
   const index = signatures.findIndex((it) => it.id === id)
-  const bit = 1 << index
   let [count, untimed, records, firstLine] = [0, 0, 0, 0]
   let first: number | null = null
   let last: number | null = null
@@ -56,41 +73,34 @@ export function causeCounter(id: SignatureId): CauseCounter {
   const rate = rateCounter()
   const hostAt = remembered(unknownHostAt)
   const conflictsIn = remembered((text) => argumentConflicts(text).slice(0, 1))
+  /** The hosts that have a number, in their order */
+  const numbered: string[] = []
   let isWorse = false
 
   const isKept = (name: string): boolean => hosts.has(name) || hosts.size < kept.hosts
   const host = (name: string, times: number): void => {
     if (isKept(name)) hosts.set(name, (hosts.get(name) ?? 0) + times)
   }
-  const seenAt = (from: number, to: number): void => {
-    first = Math.min(first ?? from, from)
-    last = Math.max(last ?? to, to)
+  const addCounts = (it: Counts): void => {
+    count += it.count
+    untimed += it.untimed
+    records += it.records
+    firstLine ||= it.firstLine
+    if (Number.isFinite(it.first)) {
+      first = Math.min(first ?? it.first, it.first)
+      last = Math.max(last ?? it.last, it.last)
+    }
+    rate.join(it.rate)
   }
   return {
-    isFirst: () => count === 0,
-    isKept: samples.some,
+    add: addCounts,
     sample: (it) => samples.add(it),
-    reads: id === 'unknown-host' || id === 'precondition-failed' || id === 'agent-counts',
-    line(record, lineNumber) {
-      count += 1
-      firstLine ||= lineNumber
-      if ((record.seen & bit) === 0) {
-        record.seen |= bit
-        records += 1
-      }
-      if (record.at === null) untimed += 1
-      else {
-        seenAt(record.at, record.at)
-        rate.add(record.at)
-      }
-      return !samples.isFull()
-    },
-    place(record, text) {
+    read(text, names) {
       if (id === 'unknown-host') {
         // only the first name: a later one in the text has a match of its own, and may be cut here
         const name = hostAt(text)
-        if (name !== null && isKept(name) && !record.hosts?.has(name)) {
-          ;(record.hosts ??= new Set()).add(name)
+        if (name !== null && isKept(name) && !names.has(name)) {
+          names.add(name)
           host(name, 1)
         }
       }
@@ -101,18 +111,33 @@ export function causeCounter(id: SignatureId): CauseCounter {
         agents.add(counts)
       }
     },
+    numberOf(text) {
+      const name = id === 'unknown-host' ? hostAt(text) : null
+      if (name === null || !hosts.has(name)) return -1
+      if (!numbered.includes(name) && numbered.length < mostNumbered) numbered.push(name)
+      const number = numbered.indexOf(name)
+      return number < 0 ? null : number
+    },
+    addNames(numbers, names) {
+      numbered.forEach((name, number) => {
+        if (numbers & (1 << number)) names.add(name)
+      })
+    },
+    addRepeats(timesOf) {
+      numbered.forEach((name, number) => host(name, timesOf(number)))
+    },
     join(other, linesBefore) {
-      count += other.count
-      untimed += other.untimed
-      records += other.records
-      firstLine ||= linesBefore + other.firstLine
-      if (other.first && other.last) seenAt(other.first.getTime(), other.last.getTime())
+      addCounts({
+        ...other,
+        firstLine: linesBefore + other.firstLine,
+        first: other.first?.getTime() ?? Infinity,
+        last: other.last?.getTime() ?? -Infinity,
+      })
       for (const [name, times] of other.hosts) host(name, times)
       for (const it of other.samples) samples.add(it)
       for (const it of other.conflicts) conflicts.add(it)
       for (const it of other.agents) agents.add(it)
       isWorse ||= other.severity !== signatures[index]!.severity
-      rate.join(other.rate)
     },
     cause() {
       if (count === 0) return null

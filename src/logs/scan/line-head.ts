@@ -1,5 +1,4 @@
-import { headReader } from '../head.ts'
-import { jsonHead } from '../json-head.ts'
+import { headReader, jsonHead } from '../head.ts'
 
 /** What is before a line's own text: only the container or program that it is from. */
 interface Prefix {
@@ -37,8 +36,10 @@ const pod = /^\[(pod\/[^\]\s]{1,300})\] /
 const composed = /^([\w.-]{1,100}) +\| ?/
 const journal = /^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} (\S{1,255} [^\s:[\]]{1,100}(?:\[\d{1,10}\])?): /
 /** journalctl's short-iso form, which rsyslog writes too */
-const isoJournal =
-  /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})) (\S{1,255} [^\s:[\]]{1,100}\[\d{1,10}\]): /
+const isoJournal = new RegExp(
+  String.raw`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})) ` +
+    String.raw`(\S{1,255} [^\s:[\]]{1,100}\[\d{1,10}\]): `,
+)
 /**
  * Time of `kubectl logs --timestamps`: nanoseconds without zeros at the end, while Spring Boot writes three digits.
  * Files on a node add the stream, and whether the line is whole (Kubernetes, "CRI logging format").

@@ -1,24 +1,32 @@
-import type { Finder } from './finder.ts'
 import { headLength, lineHeadReader } from './line-head.ts'
 import type { LineHead } from './line-head.ts'
-import { quickHead } from './quick-head.ts'
+import type { Native } from './native.ts'
 
-/** A record; not all of its lines need have been read. */
-export interface OpenRecord {
+/** A record of a log in which each line is read; not all of its lines need have been. */
+interface OpenRecord {
   /** Milliseconds since 1970; null if it has no readable date */
   readonly at: number | null
   /** Its own time, else that of the last record before it that has one */
   readonly timed: number | null
   /** The container or program that wrote it; '' if the stream does not say */
   readonly key: string
-  /** What was found in it so far, for use by the caller: signatures, a bit each, and host names */
+  /** What was found in it so far: signatures, a bit each, and host names */
   seen: number
-  hosts: Set<string> | null
+  readonly hosts: Set<string>
 }
 
+/** Tells which record is counted in: sets it in the search, or lets the search find it. */
 export interface RecordFinder {
-  /** Returns the record of the line that begins there; lines must be asked for in order */
-  of(lineStart: number, end: number): OpenRecord
+  /** True if each line has to be read: `of` has to be called for each; else the search asks for what it needs */
+  walks(): boolean
+  /** Goes to the record of the line that begins there; lines must come in order */
+  of(lineStart: number, end: number): void
+  /** Notes what was found in the record that `of` went to */
+  counted(): void
+  /** Reads the line that the search asks for */
+  readHead(end: number): void
+  /** Returns the host names that were read in the record; the caller adds to them */
+  hosts(): Set<string>
   /** Passes all lines that begin before `to` */
   pass(to: number): void
   /** Skips to `to`, before which no further line begins */
@@ -39,20 +47,22 @@ const opened = (key: string, at: number | null, timed: number | null): OpenRecor
   timed,
   key,
   seen: 0,
-  hosts: null,
+  hosts: new Set(),
 })
 
 /**
  * Finds the record of a line, in bytes that become known in parts. If prefixes or missing dates require it, reads each
- * line; else only those from a requested line back to the head of its record. `isRecord` is true for a part of a file:
- * it begins with a dated record, and has no prefixes.
+ * line; else the search reads only those from a requested line back to the head of its record. `isRecord` is true for a
+ * part of a file: it begins with a dated record, and has no prefixes.
  */
-export function recordFinder(finder: Finder, timeZone: string | null, isRecord: boolean): RecordFinder {
-  const { bytes } = finder
+export function recordFinder(native: Native, timeZone: string | null, isRecord: boolean): RecordFinder {
+  const { bytes } = native
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const readHead = lineHeadReader(timeZone)
-  const quick = quickHead(bytes)
   const open = new Map<string, { record: OpenRecord; isDated: boolean }>()
+  /** For each container, the time of its last record with a hit */
+  const lastTimes = new Map<string, number>()
+  let isWalking = true
   let isKeyed = false
   let last = { record: opened('', null, null), isDated: isRecord }
   /** All lines that begin before `known` are passed; `origin` counts what was moved away before that */
@@ -61,17 +71,18 @@ export function recordFinder(finder: Finder, timeZone: string | null, isRecord: 
   let earliest: number | null = null
   let latest: number | null = null
   let anyDated = isRecord
+  /** The host names of the record with that number in the search */
+  let named = { id: -1, hosts: last.record.hosts }
 
   const headAt = (from: number, end: number): LineHead => {
-    const known = quick.of(from, end)
-    if (known) return known
+    const time = native.timeOf(from, end)
+    if (time !== null) return { key: '', isKeySure: true, begins: true, isDated: true, at: time, looksFirst: true }
     const newline = text.indexOf(10, from)
     const to = Math.min(newline < 0 ? end : newline, end, from + headLength)
     const head = readHead(text.toString('latin1', from, to > from && bytes[to - 1] === 13 ? to - 1 : to))
-    quick.learn(from, head)
+    if (head.at !== null) native.learn(from, head.at)
     return head
   }
-  const mustWalk = (): boolean => isKeyed || !last.isDated || origin + known < prefixesWithin
 
   const walkOver = (from: number, end: number): void => {
     const head = headAt(from, end)
@@ -94,54 +105,74 @@ export function recordFinder(finder: Finder, timeZone: string | null, isRecord: 
     }
   }
 
-  /** Reads from a line back to the first one that begins a record, and on to one with a time. */
-  const lookBack = (lineStart: number, end: number): void => {
-    let head: LineHead | null = null
-    let timed: number | null = null
-    // skips the lines of stack traces, which are by far most of those that begin no record
-    for (
-      let from = finder.lineBefore(known, lineStart + 1);
-      from >= 0 && timed === null;
-      from = finder.lineBefore(known, from)
-    ) {
-      const it = quick.goesOn(from, end) ? null : headAt(from, end)
-      if (!it?.begins) continue
-      head ??= it
-      timed = it.at
-    }
-    if (head) last = { record: opened('', head.at, timed ?? last.record.timed), isDated: true }
+  const tell = (): void => {
+    const { at, timed, key, seen } = last.record
+    native.setRecord(at, timed, seen, lastTimes.get(key) ?? null)
+  }
+  const walks = (): boolean => {
+    if (!isWalking || isKeyed || !last.isDated || origin + known < prefixesWithin) return isWalking
+    isWalking = false
+    native.setKnown(known)
+    tell()
+    named = { id: native.record().id, hosts: last.record.hosts }
+    return false
   }
 
+  const answer = (end: number): void => {
+    const { begins, at } = headAt(native.unread(), end)
+    native.answer(begins, at)
+  }
   const goTo = (lineStart: number, end: number): void => {
-    while (known <= lineStart && mustWalk()) {
+    while (known <= lineStart && walks()) {
       walkOver(known, end)
       const newline = text.indexOf(10, known)
       known = newline < 0 || newline >= end ? end : newline + 1
-      if (known === end) return
     }
-    if (known > lineStart) return
-    lookBack(lineStart, end)
-    known = lineStart + 1
+    if (isWalking) tell()
+    else while (!native.enter(lineStart, end)) answer(end)
   }
   return {
-    of(lineStart, end) {
-      goTo(lineStart, end)
-      return last.record
+    walks,
+    of: goTo,
+    counted() {
+      if (!isWalking) return
+      const { at, key, seen: seenBefore } = last.record
+      last.record.seen = native.record().seen
+      if (at === null || seenBefore !== 0 || last.record.seen === 0) return
+      if (lastTimes.size >= 1000) lastTimes.clear()
+      lastTimes.set(key, at)
+    },
+    readHead: answer,
+    hosts() {
+      if (isWalking) return last.record.hosts
+      const { id } = native.record()
+      if (named.id !== id) named = { id, hosts: new Set() }
+      return named.hosts
     },
     pass(to) {
-      if (to <= known) return
+      if (!isWalking) while (!native.pass(to)) answer(to)
+      if (!isWalking || to <= known) return
       // the last line that begins before `to`
       const newline = to < 2 ? -1 : text.lastIndexOf(10, to - 2)
       goTo(newline + 1, to)
       known = to
+      if (!isWalking) native.setKnown(to)
     },
     skip(to) {
-      known = Math.max(known, to)
+      if (isWalking) known = Math.max(known, to)
+      else native.setKnown(Math.max(native.known(), to))
     },
     moved(by) {
-      known -= by
       origin += by
+      // a line that is searched in pieces is passed, however far it goes on
+      if (isWalking) known = Math.max(known - by, 0)
+      else native.setKnown(native.known() - by)
     },
-    times: () => ({ earliest, latest, end: last.record.timed, isDated: anyDated }),
+    times: () => ({
+      earliest,
+      latest,
+      end: isWalking ? last.record.timed : native.record().timed,
+      isDated: anyDated,
+    }),
   }
 }

@@ -1,5 +1,5 @@
 import { needlessStamp } from './line-head.ts'
-import { partedWithoutSecrets } from '../../core/redaction/parted.ts'
+import { partedWithoutSecrets } from '../../core/redaction/given.ts'
 
 /** A line with a match, as far as it is near the match. */
 export interface Sample {
@@ -13,27 +13,12 @@ export interface Sample {
   readonly isEnd: boolean
 }
 
-/** Bytes from a match on that tell samples apart */
-const told = 100
-const zero = 0x30
-const isDigit = (byte: number): boolean => byte >= zero && byte <= zero + 9
+/** Bytes from a match on that tell samples apart. */
+export const told = 100
 
 /** Returns what tells apart the sample of a match at `at`, in a line that ends at `end`. */
 export function kindAt(text: Buffer, at: number, end: number): string {
   return text.toString('latin1', at, Math.min(end, at + told)).replace(/[0-9]+/g, '0')
-}
-
-/** True if a match is of this kind. Makes no text of it, since most matches are of a kind that is kept already. */
-export function isOfKind(bytes: Uint8Array, at: number, end: number, kind: string): boolean {
-  const to = Math.min(end, at + told)
-  let index = 0
-  for (let from = at; from < to; index += 1) {
-    const byte = bytes[from]!
-    if (kind.charCodeAt(index) !== (isDigit(byte) ? zero : byte)) return false
-    from += 1
-    if (isDigit(byte)) while (from < to && isDigit(bytes[from]!)) from += 1
-  }
-  return index === kind.length
 }
 
 /** Maximum characters shown of a line, and of those before the match in a longer line */

@@ -7,15 +7,15 @@ import { Worker } from 'node:worker_threads'
 import { packageFolder } from '../../core/package-folder.ts'
 import { joiner } from './merge.ts'
 import type { Joiner } from './merge.ts'
-import { scanParts } from './part-scan.ts'
+import { takeSpareThread } from './spare-thread.ts'
+import { hasParts, partsIn, scanParts } from './part-scan.ts'
 import type { PartTally, SharedScan } from './part-scan.ts'
-import { hasParts, partsIn } from './parts-of-file.ts'
 import type { ScanOptions } from './scanner.ts'
 import type { Tally } from './tally.ts'
 
-/** Bytes that a thread takes at a time, and the maximum number of threads */
+/** Bytes that a thread takes at a time, twice of which bin/thread.cjs calls large, and the maximum number of threads */
 const [worthTaking, maxThreads] = [32 << 20, 3]
-const blocksAtOnce = 16
+const blocksAtOnce = 64
 
 /**
  * Scans a plain file to its end, as it is when the scan reaches it; a large one on several processors. If the signal
@@ -56,10 +56,12 @@ async function scanShared(
   signal: AbortSignal | undefined,
 ): Promise<Tally> {
   const found = joiner()
-  const workers = Array.from(
-    { length: threads },
-    () => new Worker(program, { workerData: shared, resourceLimits: { maxYoungGenerationSizeMb: 8 } }),
-  )
+  const workers = Array.from({ length: threads }, () => {
+    const worker = takeSpareThread() ?? new Worker(program, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
+    worker.ref()
+    worker.postMessage(shared)
+    return worker
+  })
   const over = new AbortController()
   const here = scanHere(shared, found, AbortSignal.any([over.signal, ...(signal ? [signal] : [])]))
   try {
@@ -73,7 +75,7 @@ async function scanShared(
   }
   const { tally, parts } = found.joined()
   if (!signal?.aborted && parts < partsIn(shared.size, shared.partLength))
-    throw new Error('a part of a file was not scanned')
+    throw new Error('part of a file was not scanned')
   return tally
 }
 
@@ -96,7 +98,7 @@ function foundBy(worker: Worker, found: Joiner, signal: AbortSignal | undefined)
     worker.once('exit', (code) => {
       signal?.removeEventListener('abort', stop)
       if (code === 0) resolve()
-      else reject(new Error('a thread that scans a file ended early'))
+      else reject(new Error('a thread ended before it had scanned its part of a file'))
     })
   })
 }

@@ -1,14 +1,12 @@
 import { signatures } from '../../knowledge/signatures.ts'
 import { causeCounter } from './cause-counter.ts'
-import { finders as freshFinders } from './engine.ts'
-import type { Engine, Finders } from './engine.ts'
-import type { Hit } from './finder.ts'
-import type { Keeper } from './keeper.ts'
+import { searches as freshSearches } from './searches.ts'
+import type { Searches } from './searches.ts'
+import { readers, sought } from './needles.ts'
+import { needs, readLength } from './native.ts'
+import type { Engine, HitInLine } from './native.ts'
 import { recordFinder } from './record-finder.ts'
-import type { OpenRecord } from './record-finder.ts'
-import { isOfKind, kindAt } from './sample.ts'
-import type { Sample } from './sample.ts'
-import { backwardMs } from './tally.ts'
+import { kindAt } from './sample.ts'
 import type { Tally } from './tally.ts'
 
 export interface ScanOptions {
@@ -20,8 +18,8 @@ export interface ScanOptions {
   until?: Date | undefined
   /** Omitted for the fastest one on this machine */
   engine?: Engine | undefined
-  /** Omitted for finders of its own */
-  finders?: Finders | undefined
+  /** Omitted for a search of its own */
+  searches?: Searches | undefined
 }
 
 /** A stream that is being scanned. */
@@ -47,7 +45,7 @@ const blockSize = 1 << 19
 /** Bytes of a line above which it is searched in pieces */
 const longLine = 1 << 16
 /** Bytes read on each side of a match; longer than any pattern, and than anything read of a match */
-const around = 1024
+const around = readLength
 const [newline, carriageReturn] = [10, 13]
 /** A word in UTF-16, in either order of its bytes; zeros alone are what a crash leaves behind */
 const wide = /(?:[\t\n\r -~]\0){8}/
@@ -62,90 +60,89 @@ export function openScan(options: ScanOptions): Scan {
  * end with the stream.
  */
 export function openBlockScan(
-  { timeZone, since, until, engine, finders = freshFinders() }: ScanOptions,
+  { timeZone, since, until, engine, searches = freshSearches() }: ScanOptions,
   { isRecord = false, isInner = false }: { isRecord?: boolean; isInner?: boolean } = {},
 ): BlockScan {
-  const finder = finders.take(engine, blockSize + longLine + 4 * around)
-  const { bytes } = finder
+  const native = searches.take(engine, blockSize + longLine + 4 * around)
+  native.begin(since?.getTime() ?? -Infinity, until?.getTime() ?? Infinity)
+  const { bytes } = native
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  const records = recordFinder(finder, timeZone, isRecord)
-  // for each signature: its counter, and where its last line begins in the stream
+  const records = recordFinder(native, timeZone, isRecord)
   const counters = signatures.map(({ id }) => causeCounter(id))
-  const lastLines = new Float64Array(signatures.length).fill(-1)
-  const lastTimes = new Map<string, number>()
   /** Bytes of the stream before ours, of ours that are filled, and of ours that are done */
   let [origin, filled, done] = [0, 0, 0]
   let lines = 0
   let wideAt: number | null = null
-  /** Start of the line that is searched in pieces, which may be before our bytes, and its record */
-  let long: { start: number; record: OpenRecord } | null = null
-  let [backwardSteps, firstHit, lastHit, earliest, latest]: [
-    number,
-    number | null,
-    number | null,
-    number | null,
-    number | null,
-  ] = [0, null, null, null, null]
+  /** Where in the stream the line begins that is searched in pieces */
+  let long: number | null = null
 
-  const isWanted = ({ timed }: OpenRecord): boolean =>
-    timed === null || ((!since || timed >= since.getTime()) && (!until || timed < until.getTime()))
-
-  const noteTime = ({ at, key }: OpenRecord): void => {
-    if (at === null) return
-    const before = lastTimes.get(key)
-    if (before !== undefined && at < before - backwardMs) backwardSteps += 1
-    if (lastTimes.size >= 1000) lastTimes.clear()
-    lastTimes.set(key, at)
-    firstHit ??= at
-    lastHit = at
-    earliest = Math.min(earliest ?? at, at)
-    latest = Math.max(latest ?? at, at)
-  }
-
-  const sampleAt = (at: number, start: number, end: number, isKept: Keeper<Sample>['some']): Sample | null => {
-    if (isKept((kind) => isOfKind(bytes, at, end, kind))) return null
+  const addSample = ({ at, needle, start, end }: HitInLine): void => {
     const [left, right] = [Math.max(start, at - around, 0), Math.min(end, at + around)]
-    return {
-      kind: kindAt(text, at, end),
+    const { index } = sought[needle]!
+    const kind = kindAt(text, at, end)
+    native.addKind(index, kind)
+    counters[index]!.sample({
+      kind,
       before: text.toString('utf8', left, at),
       after: text.toString('utf8', at, right),
       isStart: left === start,
       isEnd: right === end,
+    })
+  }
+
+  const read = ({ at, needle, start, end }: HitInLine): void => {
+    const { index, isWhole } = sought[needle]!
+    const counter = counters[index]!
+    const [from, to] = [isWhole ? at : Math.max(start, at - around, 0), Math.min(end, at + around)]
+    const found = text.toString('utf8', from, to)
+    const names = records.hosts()
+    // hosts in texts that did not have to be read again
+    counter.addNames(native.namesOf(index), names)
+    counter.read(found, names)
+    const number = isWhole ? counter.numberOf(found) : null
+    if (number !== null) native.keepText(index, at, to, number)
+  }
+
+  /** Counts hits up to the one with the index `to`; `stop` and `from` as in `count`. */
+  const countTo = (to: number, stop: number, from: number): void => {
+    const finds = !records.walks()
+    for (;;) {
+      const need = native.tally(to, stop, from, lines, finds)
+      if (need === needs.nothing) return
+      if (need === needs.head) records.readHead(stop)
+      else if (need === needs.sample) addSample(native.hit(native.next()))
+      else read(native.hit(native.next()))
     }
   }
 
   /**
-   * Counts a needle in a line whose bytes [start, end) are present. The rest of the line is further away than anything
-   * that is read of a match.
+   * Counts what was found in lines whose bytes are present up to `stop`, from `from` on. The rest of a longer line is
+   * further away than anything that is read of a match.
    */
-  const found = ({ at, needle }: Hit, start: number, end: number, record: OpenRecord, from: number): void => {
-    const left = Math.max(start, at - around, 0)
-    const right = Math.min(end, at + around)
-    const { index, isWhole } = needle
-    if (!isWhole && !signatures[index]!.pattern.test(text.toString('latin1', left, right))) return
-    if (!isWanted(record)) return
-    if (record.seen === 0) noteTime(record)
-    const counter = counters[index]!
-    if (lastLines[index] !== origin + start) {
-      lastLines[index] = origin + start
-      if (counter.line(record, counter.isFirst() ? lines + newlinesIn(from, at) + 1 : 0)) {
-        const sample = sampleAt(at, start, end, counter.isKept)
-        if (sample) counter.sample(sample)
-      }
+  const count = (hits: number, stop: number, from: number): void => {
+    for (let index = 0; native.doubtful() > 0 && index < hits; index += 1) {
+      const { isWhole, index: signature } = sought[native.needle(index)]!
+      if (isWhole) continue
+      const { at, start, end } = native.hit(index)
+      const near = text.toString('latin1', Math.max(start, at - around, 0), Math.min(end, at + around))
+      if (!signatures[signature]!.pattern.test(near)) native.drop(index)
     }
-    if (counter.reads) counter.place(record, text.toString('utf8', isWhole ? at : left, right))
+    native.rewind()
+    while (native.next() < hits && records.walks()) {
+      const { start } = native.hit(native.next())
+      let to = native.next() + 1
+      while (to < hits && native.hit(to).start === start) to += 1
+      records.of(start, stop)
+      countTo(to, stop, from)
+      records.counted()
+    }
+    if (native.next() < hits) countTo(hits, stop, from)
   }
 
   const lineEnd = (at: number, end: number): number => {
     const to = text.indexOf(newline, at)
     const stop = to < 0 || to >= end ? end : to
     return stop > at && bytes[stop - 1] === carriageReturn ? stop - 1 : stop
-  }
-
-  const newlinesIn = (from: number, to: number): number => {
-    let count = 0
-    for (let at = text.indexOf(newline, from); at >= 0 && at < to; at = text.indexOf(newline, at + 1)) count += 1
-    return count
   }
 
   const lookForWide = (from: number, to: number): void => {
@@ -155,35 +152,29 @@ export function openBlockScan(
 
   /** Scans lines that are present as a whole, up to `stop`. Of the first one, what is before `from` may be done. */
   const scanLines = (from: number, stop: number): void => {
-    const { hits, lines: ended, hasZero } = finder.find(from, stop, stop)
+    const { count: hits, lines: ended, hasZero } = native.find(from, stop, stop)
     if (hasZero && wideAt === null) lookForWide(from, stop)
-    let [start, end] = [-1, -1]
-    let record: OpenRecord | null = null
-    if (long) {
-      ;({ start, record } = long)
-      end = lineEnd(from, stop)
+    if (long === null) native.findLines(stop, origin)
+    else {
+      native.findLines(stop, origin, lineEnd(from, stop), long)
       const over = text.indexOf(newline, from)
       records.skip(over < 0 || over >= stop ? stop : over + 1)
     }
-    for (const hit of hits) {
-      if (hit.at >= end || record === null) {
-        start = text.lastIndexOf(newline, hit.at) + 1
-        end = lineEnd(hit.at, stop)
-        record = records.of(start, stop)
-      }
-      found(hit, start, end, record, from)
-    }
+    count(hits, stop, from)
     long = null
     records.pass(stop)
     lines += ended
   }
 
   const scanPiece = (from: number, to: number): void => {
-    long ??= { start: from, record: records.of(from, filled) }
-    const { start, record } = long
-    const { hits, hasZero } = finder.find(from, to, filled)
+    if (long === null) {
+      records.of(from, filled)
+      long = origin + from
+    }
+    const { count: hits, hasZero } = native.find(from, to, filled)
     if (hasZero && wideAt === null) lookForWide(from, to)
-    for (const hit of hits) found(hit, start, filled, record, hit.at)
+    native.findLines(filled, origin, filled, long)
+    count(hits, filled, filled)
   }
 
   /** Makes room: drops what is done, unless it is near what comes. */
@@ -194,7 +185,6 @@ export function openBlockScan(
     done -= upTo
     origin += upTo
     records.moved(upTo)
-    if (long) long.start -= upTo
   }
 
   const advance = (): void => {
@@ -215,19 +205,29 @@ export function openBlockScan(
 
   const result = (isOver: boolean): Tally => {
     const times = records.times()
+    const hits = native.times()
     const time = (values: readonly (number | null)[], choose: (...all: number[]) => number): Date | null => {
       const known = values.filter((it) => it !== null)
       return known.length === 0 ? null : new Date(choose(...known))
     }
     const all = lines + (isOver && filled > done ? 1 : 0)
+    counters.forEach((counter, index) => {
+      const counts = native.take(index)
+      if (counts) counter.add(counts)
+      if (counts && readers.includes(signatures[index]!.id)) counter.addRepeats((it) => native.takeRepeats(index, it))
+    })
     return {
       bytes: origin + filled,
       lines: all,
       wideAt,
-      from: time([times.earliest, earliest], Math.min),
-      to: time([times.latest, latest, isInner ? null : times.end], Math.max),
+      from: time([times.earliest, hits.earliest], Math.min),
+      to: time([times.latest, hits.latest, isInner ? null : times.end], Math.max),
       datesUnknown: all > 0 && !times.isDated,
-      backward: { steps: backwardSteps, first: time([firstHit], Math.min), last: time([lastHit], Math.min) },
+      backward: {
+        steps: hits.backwardSteps,
+        first: time([hits.firstHit], Math.min),
+        last: time([hits.lastHit], Math.min),
+      },
       causes: counters.flatMap((it) => it.cause() ?? []),
     }
   }
@@ -251,8 +251,9 @@ export function openBlockScan(
     tally: () => result(false),
     end() {
       if (filled > done) scanLines(done, filled)
-      finders.give(finder)
-      return result(true)
+      const tally = result(true)
+      searches.give(native)
+      return tally
     },
   }
 }

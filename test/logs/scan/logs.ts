@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { sought } from '../../../src/logs/scan/finder.ts'
+import { sought } from '../../../src/logs/scan/needles.ts'
 
 /** What makes a difference to a scanner: signatures, parts of them, ends of lines, bytes that are no text. */
 const piece = fc.oneof(
@@ -12,7 +12,8 @@ const piece = fc.oneof(
     'processed [0], indexed [17]',
     'indexed [0], processed [0]',
     'indexed [1 processed [2]',
-    "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'a' in vhost '/': received 'true' but current is 'false'",
+    "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'a' in vhost '/': received 'true' but current " +
+      "is 'false'",
   ),
   fc.constantFrom(
     'Waiting for changelog lock..',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openScan } from '../../../src/logs/scan/scanner.ts'
-import type { Engine } from '../../../src/logs/scan/engine.ts'
+import type { Engine } from '../../../src/logs/scan/native.ts'
 import { sampleText } from '../../../src/logs/scan/sample.ts'
 import { cause, counted, lineCounts, scanned } from './scanned.ts'
 
@@ -12,7 +12,9 @@ describe('a long line', () => {
     'of some %i bytes counts once, wherever it holds a signature',
     (length) => {
       const filler = 'x'.repeat(length / 2)
-      const log = `${head}HTTP FAILED ${filler}; ${host} ${filler}; ${host}: ${filler} indexed [3], errors [1], processed [0]\n${head}${host}\n\tat HTTP FAILED`
+      const log =
+        `${head}HTTP FAILED ${filler}; ${host} ${filler}; ${host}: ${filler} indexed [3], errors [1], processed ` +
+        `[0]\n${head}${host}\n\tat HTTP FAILED`
       const whole = scanned(log)
       expect(lineCounts(whole)).toEqual({ 'unknown-host': 2, 'http-failed': 2, 'agent-counts': 1 })
       expect(counted(whole)[0]).toMatchObject({ records: 2, hosts: { 'jira.example.org': 2 } })
@@ -21,10 +23,33 @@ describe('a long line', () => {
         agents: [{ indexed: 3, processed: 0, errors: 1 }],
       })
       expect(whole.lines).toBe(3)
-      for (const engine of ['wasm', 'script'] as const)
+      for (const engine of ['simd', 'plain'] as const)
         for (const size of [999, 65_537, 131_071]) expect(scanned(log, { engine }, [size])).toEqual(whole)
     },
   )
+
+  it.each([
+    ['of a pod', '[pod/testops-7d9/testops] ', true],
+    ['of a container', 'api-1  | ', true],
+    ['without a date', '', false],
+  ])('%s is of one record, in however many pieces it comes', (_, prefix, isDated) => {
+    const begin = isDated ? `${prefix}${head}` : 'x : '
+    const filler = 'x'.repeat(70_000)
+    const long = `${begin}${`HTTP FAILED ${filler}; ${host} ${filler}; `.repeat(3)}`
+    const log = `${begin}x\n${long}Bad credentials\n${begin}HTTP FAILED\n`
+    const time = isDated ? new Date('2026-11-22T12:00:01Z') : null
+    const expected = { count: 1, records: 1, first: time, last: time, hosts: {} }
+    for (const engine of ['simd', 'plain'] as const)
+      for (const size of [999, 65_537, 131_071, Infinity]) {
+        expect(counted(scanned(log, { engine }, [size]))).toEqual([
+          { ...expected, id: 'unknown-host', hosts: { 'jira.example.org': 1 } },
+          { ...expected, id: 'http-failed', count: 2, records: 2 },
+          { ...expected, id: 'token-refused' },
+        ])
+        const until = new Date('2026-11-22T12:00:00Z')
+        expect(scanned(log, { engine, until }, [size]).causes).toHaveLength(isDated ? 0 : 3)
+      }
+  })
 
   it('may be cut within a signature at any byte', () => {
     const before = `${head}${'x'.repeat(70_000)} `
@@ -61,8 +86,8 @@ describe('a long line', () => {
   })
 
   it.each([
-    ['wasm', 300],
-    ['script', 60],
+    ['simd', 300],
+    ['plain', 60],
   ] as [Engine, number][])(
     'takes no memory (%s, %i MB)',
     (engine, blocks) => {

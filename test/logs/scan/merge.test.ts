@@ -3,9 +3,11 @@ import { joiner, mergeTallies } from '../../../src/logs/scan/merge.ts'
 import { scanned } from './scanned.ts'
 
 const first =
-  '2026-11-22 12:00:00.000 ERROR x : HTTP FAILED a\n2026-11-22 12:00:09.000 ERROR x : java.net.UnknownHostException: a.b\n\tat c\n'
+  '2026-11-22 12:00:00.000 ERROR x : HTTP FAILED a\n2026-11-22 12:00:09.000 ERROR x : ' +
+  'java.net.UnknownHostException: a.b\n\tat c\n'
 const second =
-  '2026-11-22 12:00:05.000 ERROR x : HTTP FAILED a\n2026-11-22 12:00:06.000 ERROR x : java.net.UnknownHostException: a.b, HTTP FAILED b\n'
+  '2026-11-22 12:00:05.000 ERROR x : HTTP FAILED a\n2026-11-22 12:00:06.000 ERROR x : ' +
+  'java.net.UnknownHostException: a.b, HTTP FAILED b\n'
 
 describe('tallies', () => {
   it.each([[[0, 1, 2]], [[2, 0, 1]], [[1, 2, 0]], [[2, 1, 0]]])(

@@ -33,7 +33,9 @@ describe('records in a stream', () => {
     ['rsyslog', '2026-11-22T15:00:07.123456+03:00 box testops[123]: ', '2026-11-22 12:00:01.000 ERROR'],
     ['journalctl', 'Nov  2 12:00:07 box testops[123]: ', '2026-11-22 12:00:01.000 ERROR'],
   ])('begin with their date: %s', (_, prefix, date) => {
-    const log = `${prefix}${date} java.net.UnknownHostException: a.b\n${prefix}${date} x\n${prefix}\tat HTTP FAILED\n${prefix}HTTP FAILED\n`
+    const log =
+      `${prefix}${date} java.net.UnknownHostException: a.b\n${prefix}${date} x\n${prefix}\tat HTTP ` +
+      `FAILED\n${prefix}HTTP FAILED\n`
     expect(found(log)).toEqual({ 'unknown-host': [1, 1, at(1), at(1)], 'http-failed': [2, 1, at(1), at(1)] })
   })
 
@@ -57,11 +59,13 @@ describe('records in a stream', () => {
     ['journalctl -o json', '{"__CURSOR":"s=1","__REALTIME_TIMESTAMP":"1795348801000000","MESSAGE":"HTTP FAILED"}'],
     [
       'what is called a time and is none',
-      '{"request":{"time":"12ms","date":"2020-01-01T00:00:00Z"},"message":"HTTP FAILED","@timestamp":"2026-11-22T12:00:01Z"}',
+      '{"request":{"time":"12ms","date":"2020-01-01T00:00:00Z"},"message":"HTTP ' +
+        'FAILED","@timestamp":"2026-11-22T12:00:01Z"}',
     ],
     [
       'JSON in JSON',
-      String.raw`{"log":"{\"@timestamp\":\"2026-11-22T12:00:01.000Z\",\"message\":\"HTTP FAILED\"}\n","stream":"stdout","time":"2026-11-22T12:00:05.1Z"}`,
+      String.raw`{"log":"{\"@timestamp\":\"2026-11-22T12:00:01.000Z\",\"message\":\"HTTP FAILED\"}\n",` +
+        '"stream":"stdout","time":"2026-11-22T12:00:05.1Z"}',
     ],
     ['what a collector made of it', '{"log":"HTTP FAILED","date":1795348801.0}'],
     [
@@ -91,7 +95,9 @@ describe('records in a stream', () => {
 
   it('without a time of their own are of when they were printed, where that is known', () => {
     const stamp = (second: number): string => `2026-11-22T12:00:0${second}.000000000Z `
-    const log = `${stamp(1)}Fatal glibc error: CPU does not support x86-64-v3\n${stamp(2)}HTTP FAILED\n${stamp(3)}\tat HTTP FAILED\n${stamp(4)}HTTP FAILED\n`
+    const log =
+      `${stamp(1)}Fatal glibc error: CPU does not support x86-64-v3\n${stamp(2)}HTTP FAILED\n${stamp(3)}\tat ` +
+      `HTTP FAILED\n${stamp(4)}HTTP FAILED\n`
     expect(found(log)).toEqual({ 'cpu-level': [1, 1, at(1), at(1)], 'http-failed': [3, 2, at(2), at(4)] })
     expect(scanned(log)).toMatchObject({
       datesUnknown: false,
@@ -131,7 +137,8 @@ describe('records in a stream', () => {
 
   it('are kept apart so late in a stream, too', () => {
     const filler = '[pod/a/x] 2026-11-22 12:00:01.000 INFO x : ok\n'.repeat(3000)
-    const log = `${filler}[pod/b/x] 2026-11-22 12:00:02.000 ERROR x : failed\n${filler}[pod/b/x] Caused by: HTTP FAILED\n`
+    const log =
+      `${filler}[pod/b/x] 2026-11-22 12:00:02.000 ERROR x : failed\n` + `${filler}[pod/b/x] Caused by: HTTP FAILED\n`
     expect(cause(scanned(log, {}, [1000]), 'http-failed')).toMatchObject({
       records: 1,
       first: new Date(at(2)),
@@ -141,7 +148,8 @@ describe('records in a stream', () => {
 
   it('are not begun by what only looks like a prefix', () => {
     const log =
-      '2026-11-22 12:00:01.000 ERROR x : failed\nname    | HTTP FAILED\n2026-11-22 12:00:02.000 INFO x : {"a":\n{"b": "400 bad request"}\n'
+      '2026-11-22 12:00:01.000 ERROR x : failed\nname    | HTTP FAILED\n2026-11-22 12:00:02.000 INFO x : ' +
+      '{"a":\n{"b": "400 bad request"}\n'
     expect(found(log)).toEqual({ 'http-failed': [1, 1, at(1), at(1)], 'bad-request': [1, 1, at(2), at(2)] })
   })
 
@@ -160,10 +168,10 @@ describe('records in a stream', () => {
   })
 
   it('with dates in an unknown form are told by their look, and their times are unknown', () => {
-    const log =
-      'Nov 22, 2026 12:00 PM failed\n\tat HTTP FAILED\nCaused by: HTTP FAILED\n... 3 more\n}\nNov 22, 2026 12:01 PM HTTP FAILED\n'.repeat(
-        2000,
-      )
+    const log = (
+      'Nov 22, 2026 12:00 PM failed\n\tat HTTP FAILED\nCaused by: HTTP FAILED\n... 3 more\n}\nNov 22, 2026 ' +
+      '12:01 PM HTTP FAILED\n'
+    ).repeat(2000)
     expect(found(log)).toEqual({ 'http-failed': [6000, 4000, null, null] })
     expect(scanned(log)).toMatchObject({
       datesUnknown: true,
@@ -183,6 +191,12 @@ describe('records in a stream', () => {
     expect(lineCounts(scanned(log, { since: new Date(at(2)) }))).toEqual({})
     expect(lineCounts(scanned(log, { until: new Date(at(2)) }))).toEqual({ 'http-failed': 1, 'cpu-level': 1 })
     expect(lineCounts(scanned(fatal, { since: new Date(at(2)) }))).toEqual({ 'cpu-level': 1 })
+  })
+
+  it('tell of clocks that run backwards, of up to 1000 containers', () => {
+    const lines = Array.from({ length: 1000 }, (_, index) => `[pod/a-${index}/a] 2026-11-22 12:00:05.000 HTTP FAILED`)
+    const log = [...lines, '[pod/a-999/a] HTTP FAILED', '[pod/a-0/a] 2026-11-22 12:00:01.000 HTTP FAILED'].join('\n')
+    expect(scanned(log).backward.steps).toBe(1)
   })
 
   it('tell of a clock that runs backwards, by more than a second', () => {

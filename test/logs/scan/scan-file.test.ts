@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFolder } from '../../../src/core/package-folder.ts'
 import { joiner } from '../../../src/logs/scan/merge.ts'
-import { hasParts, partedFile } from '../../../src/logs/scan/parts-of-file.ts'
+import { hasParts, partedFile } from '../../../src/logs/scan/part-scan.ts'
 import { scanFile } from '../../../src/logs/scan/scan-file.ts'
 import type { Tally } from '../../../src/logs/scan/tally.ts'
 import { anyLog } from './logs.ts'
@@ -82,7 +82,7 @@ describe('a file', () => {
     writeFileSync(file, bytes)
     const window = { ...options, since: new Date(Date.UTC(2026, 10, 5)), until: new Date(Date.UTC(2026, 10, 25)) }
     expect(await scanFile(file, options, undefined, 50_000)).toEqual(scanned(bytes))
-    expect(await scanFile(file, { ...window, engine: 'script' }, undefined, 50_000)).toEqual(scanned(bytes, window))
+    expect(await scanFile(file, { ...window, engine: 'plain' }, undefined, 50_000)).toEqual(scanned(bytes, window))
     expect(await scanFile(file, options)).toEqual(scanned(bytes))
     expect(lineCounts(scanned(bytes))).toEqual(grepCounts(file))
   })
@@ -94,19 +94,23 @@ describe('a file', () => {
       const {openSync} = require('node:fs')
       const {Worker} = require('node:worker_threads')
       const next = new Int32Array(new SharedArrayBuffer(4))
-      const workerData = {descriptor: openSync(process.argv[1]), size: 1, partLength: 1, next, options: {timeZone: 'UTC', engine: process.argv[3]}}
-      new Worker(process.argv[2], {workerData}).once('message', ({tally: {causes}}) => console.log(JSON.stringify(causes.map(({id, count}) => [id, count]))))`
+      const options = {timeZone: 'UTC', engine: process.argv[3]}
+      const shared = {descriptor: openSync(process.argv[1]), size: 1, partLength: 1, next, options}
+      const worker = new Worker(process.argv[2])
+      worker.once('message', ({tally: {causes}}) =>
+        console.log(JSON.stringify(causes.map(({id, count}) => [id, count]))))
+      worker.postMessage(shared)`
     const run = (...engine: string[]): unknown =>
       JSON.parse(
         execFileSync(
           process.execPath,
           ['--no-enable-sse4-1', '--no-enable-avx', '-e', script, file, program, ...engine],
-          { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+          { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 },
         ),
       )
     expect(Object.fromEntries(run() as [string, number][])).toEqual(lineCounts(scanned(bytes)))
     // it really has none
-    expect(() => run('wasm')).toThrow('SIMD')
+    expect(() => run('simd')).toThrow('SIMD')
   })
 
   it('may grow, and be missing', async () => {

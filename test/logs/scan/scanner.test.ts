@@ -61,8 +61,8 @@ describe('the scanner', () => {
       fc.property(anyLog, anySizes, (bytes, sizes) => {
         const whole = scanned(bytes)
         expect(counted(whole)).toEqual(countsOf(bytes))
-        expect(scanned(bytes, { engine: 'wasm' }, sizes)).toEqual(whole)
-        expect(scanned(bytes, { engine: 'script' }, sizes)).toEqual(whole)
+        expect(scanned(bytes, { engine: 'simd' }, sizes)).toEqual(whole)
+        expect(scanned(bytes, { engine: 'plain' }, sizes)).toEqual(whole)
       }),
       { numRuns: 100 },
     )
@@ -78,8 +78,8 @@ describe('the scanner', () => {
           const bytes = Buffer.concat(Array.from({ length: Math.ceil(300_000 / some.length) }, () => some))
           const whole = scanned(bytes)
           expect(counted(whole)).toEqual(countsOf(bytes))
-          expect(scanned(bytes, { engine: 'wasm' }, [size])).toEqual(whole)
-          expect(scanned(bytes, { engine: 'script' }, [size, 7])).toEqual(whole)
+          expect(scanned(bytes, { engine: 'simd' }, [size])).toEqual(whole)
+          expect(scanned(bytes, { engine: 'plain' }, [size, 7])).toEqual(whole)
         },
       ),
       { numRuns: 10 },

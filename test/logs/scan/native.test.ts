@@ -1,12 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sought, standsAt } from '../../../src/logs/scan/finder.ts'
-import type { Finder } from '../../../src/logs/scan/finder.ts'
-import { scriptFinder } from '../../../src/logs/scan/engine.ts'
-import { hasSimd, wasmFinder } from '../../../src/logs/scan/wasm-finder.ts'
+import { hasSimd, openNative } from '../../../src/logs/scan/native.ts'
+import type { Needle } from '../../../src/logs/scan/needles.ts'
+import { sought } from '../../../src/logs/scan/needles.ts'
 
 const size = 4096
-const finders: Readonly<Record<string, Finder>> = { script: scriptFinder(size), wasm: wasmFinder(size) }
+
+function standsAt(bytes: Uint8Array, at: number, { text, ignoreCase }: Needle): boolean {
+  const found = Buffer.from(bytes.subarray(at, at + text.length)).toString('latin1')
+  const lowered = (it: string): string => it.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return ignoreCase ? lowered(found) === lowered(text) : found === text
+}
 
 /** Needles, what looks like them, and what is between them in logs. */
 const piece = fc.oneof(
@@ -18,12 +22,17 @@ const piece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
 )
 
-describe.each(Object.keys(finders))('the %s finder', (name) => {
-  const finder = finders[name]!
+describe.each(['simd', 'plain'] as const)('the search, %s', (engine) => {
+  const native = openNative(size, engine)
+  const hitsIn = (from: number, to: number, end: number): { at: number; text: string }[] =>
+    Array.from({ length: native.find(from, to, end).count }, (_, index) => ({
+      at: native.hit(index).at,
+      text: sought[native.needle(index)]!.text,
+    }))
   const fill = (content: Buffer): number => {
     // what was there before must not be found
-    finder.bytes.fill(0x42)
-    finder.bytes.set(content.subarray(0, size))
+    native.bytes.fill(0x42)
+    native.bytes.set(content.subarray(0, size))
     return Math.min(size, content.length)
   }
 
@@ -36,13 +45,13 @@ describe.each(Object.keys(finders))('the %s finder', (name) => {
         const places = Array.from({ length: to - from }, (_, index) => from + index)
         const expected = places.flatMap((at) =>
           sought
-            .filter((it) => at + it.text.length <= end && standsAt(finder.bytes, at, it))
-            .map((it) => [at, it.text]),
+            .filter((it) => at + it.text.length <= end && standsAt(native.bytes, at, it))
+            .map(({ text }) => ({ at, text })),
         )
-        const { hits, lines, hasZero } = finder.find(from, to, end)
-        expect(hits.map(({ at, needle }) => [at, needle.text])).toEqual(expected)
-        expect(hasZero).toBe(places.some((at) => finder.bytes[at] === 0))
-        expect(lines).toBe(places.filter((at) => finder.bytes[at] === 10).length)
+        expect(hitsIn(from, to, end)).toEqual(expected)
+        const { lines, hasZero } = native.find(from, to, end)
+        expect(hasZero).toBe(places.some((at) => native.bytes[at] === 0))
+        expect(lines).toBe(places.filter((at) => native.bytes[at] === 10).length)
       }),
     )
   })
@@ -54,11 +63,8 @@ describe.each(Object.keys(finders))('the %s finder', (name) => {
         content.write(ignoreCase ? text.toUpperCase() : text, at)
         content.write(text, size - text.length - at)
         fill(content)
-        const { hits } = finder.find(0, size, size)
-        expect(hits.filter(({ needle }) => needle.text === text).map((it) => it.at)).toEqual([
-          at,
-          size - text.length - at,
-        ])
+        const hits = hitsIn(0, size, size).filter((it) => it.text === text)
+        expect(hits.map((it) => it.at)).toEqual([at, size - text.length - at])
       }
     }
   })
@@ -73,14 +79,14 @@ describe.each(Object.keys(finders))('the %s finder', (name) => {
           fill(Buffer.from(pieces.join('').padEnd(700, '\t')))
           const places = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
           const begins = (at: number): boolean =>
-            (at === 0 || finder.bytes[at - 1] === 10) && !'\t '.includes(String.fromCharCode(finder.bytes[at]!))
-          expect(finder.lineBefore(from, to)).toBe(places.findLast(begins) ?? -1)
+            (at === 0 || native.bytes[at - 1] === 10) && !'\t '.includes(String.fromCharCode(native.bytes[at]!))
+          expect(native.lineBefore(from, to)).toBe(places.findLast(begins) ?? -1)
         },
       ),
     )
   })
 })
 
-it('has more than one finder to compare here', () => {
+it('is compiled with SIMD here, too', () => {
   expect(hasSimd()).toBe(true)
 })

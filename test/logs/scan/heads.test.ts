@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lineHeadReader } from '../../../src/logs/scan/line-head.ts'
-import { quickHead } from '../../../src/logs/scan/quick-head.ts'
+import { openNative } from '../../../src/logs/scan/native.ts'
 
 const two = (most: number): fc.Arbitrary<string> => fc.nat(most).map((number) => String(number).padStart(2, '0'))
 /** Dates of few days and hours, some of which no clock shows, in all forms, so that many are like the one before. */
@@ -52,27 +52,27 @@ const other = fc.constantFrom(
   '... 3 common frames omitted',
 )
 
-function bytesOf(text: string): { bytes: Uint8Array; length: number } {
-  const bytes = new Uint8Array(200).fill(0x20)
-  return { bytes, length: Buffer.from(bytes.buffer).write(text, 'latin1') }
-}
+describe.each(['simd', 'plain'] as const)('heads that are known without being read, %s', (engine) => {
+  const native = openNative(200, engine)
+  const fill = (text: string): number => {
+    native.bytes.fill(0x20)
+    return Buffer.from(native.bytes.buffer, native.bytes.byteOffset, 200).write(text, 'latin1')
+  }
 
-describe('heads that are known without being read', () => {
   it.each(['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', null])('are those that are read, in %s', (timeZone) => {
     let known = 0
     fc.assert(
       fc.property(fc.array(fc.oneof(line, other, usual), { maxLength: 60 }), (lines) => {
-        const [read, bytes] = [lineHeadReader(timeZone), new Uint8Array(200)]
-        const quick = quickHead(bytes)
+        const read = lineHeadReader(timeZone)
+        native.begin(-Infinity, Infinity)
         for (const text of lines) {
-          const it = bytesOf(text)
-          bytes.set(it.bytes)
+          const length = fill(text)
           const head = read(text)
-          const found = quick.of(0, it.length)
-          if (found) {
+          const at = native.timeOf(0, length)
+          if (at !== null) {
             known += 1
-            expect(found).toEqual(head)
-          } else quick.learn(0, head)
+            expect({ key: '', isKeySure: true, begins: true, isDated: true, at, looksFirst: true }).toEqual(head)
+          } else if (head.at !== null) native.learn(0, head.at)
         }
       }),
       { numRuns: 500 },
@@ -85,10 +85,10 @@ describe('heads that are known without being read', () => {
     let without = 0
     fc.assert(
       fc.property(fc.oneof(line, other, fc.string({ unit: 'binary', maxLength: 40 })), (text) => {
-        const { bytes, length } = bytesOf(text)
-        if (!quickHead(bytes).goesOn(0, length)) return
+        const length = fill(text)
+        if (!native.goesOn(0, length)) return
         without += 1
-        expect(read(Buffer.from(bytes.subarray(0, length)).toString('latin1')).begins).toBe(false)
+        expect(read(Buffer.from(native.bytes.subarray(0, length)).toString('latin1')).begins).toBe(false)
       }),
       { numRuns: 3000 },
     )
