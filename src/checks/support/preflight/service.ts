@@ -1,0 +1,219 @@
+import type { Check, Outcome } from '../../../core/check.ts'
+import { defineCheck } from '../../../core/check.ts'
+import { AdminError } from '../../../core/error.ts'
+import { listed, moment, span } from '../../../core/format.ts'
+import type { LogRecord, ServiceImage, ServiceSource } from '../../../core/sources.ts'
+import { grepLog } from '../../../domain/evidence.ts'
+import { legacyImageCommands, runningIt } from '../../../domain/legacy-image.ts'
+import { judgeMachine } from '../../../domain/processors.ts'
+import { recentRecords } from '../../../domain/service.ts'
+import { had, tolerant } from '../../../domain/wanted.ts'
+import {
+  comesAfterTrees,
+  compareBuilds,
+  firstLegacyBuild,
+  isAtLeast,
+  isBuildLabel,
+  migratesTrees,
+  parseBuild,
+  treeMigration,
+} from '../../../knowledge/builds.ts'
+import type { Build } from '../../../knowledge/builds.ts'
+import { images } from '../../../knowledge/images.ts'
+import { logSignatures } from '../../../knowledge/log-signatures.ts'
+import { serviceCpuLevel } from '../../service/cpu-level.ts'
+import { treesMigrated } from '../../trees/migrated.ts'
+
+/** What a deployment is about to be upgraded to. */
+export interface UpgradeTarget {
+  /** As it was named: `527u01`, `5.27`, `25.3.1` */
+  label: string
+  /** Null for a version named after its year: what it needs is not documented */
+  build: Build | null
+  /** Version of RabbitMQ; null: it stays as it is */
+  broker: string | null
+  /** When a backup was made; null: none was named */
+  backupAt: Date | null
+  /** Free bytes on the database's disk, where somebody looked; null: nobody did */
+  freeBytes: number | null
+}
+
+/** True if a text is written as versions and builds are. */
+export function isVersion(text: string): boolean {
+  return isBuildLabel(text) || /^v?\d{1,4}(?:\.\d{1,3}){1,3}$/.test(text.trim())
+}
+
+/** Returns the build that an image is declared to run; null if it is not known. */
+export function buildOf({ build, tag }: ServiceImage): Build | null {
+  return parseBuild(build ?? '') ?? parseBuild(tag ?? '')
+}
+
+/** True if the target is older than a build. */
+export function isDowngrade(from: Build | null, { build }: UpgradeTarget): boolean {
+  return from !== null && build !== null && compareBuilds(build, from) < 0
+}
+
+/** Returns the service with the target's build in place of its own. */
+function asUpgraded(service: ServiceSource, { label }: UpgradeTarget): ServiceSource {
+  const image = async (): Promise<ServiceImage> => ({ ...(await service.image()), build: label, tag: label })
+  return new Proxy(service, {
+    get: (target, property) => (property === 'image' ? image : (Reflect.get(target, property, target) as unknown)),
+  })
+}
+
+/** Returns an outcome. Throws UNAVAILABLE if the check left the question open: then nothing may be called ready. */
+export function known(outcome: Outcome): Outcome {
+  if (outcome.status === 'skipped') throw new AdminError('UNAVAILABLE', outcome.reason)
+  return outcome
+}
+
+export function imageFor(target: UpgradeTarget): Check {
+  return defineCheck({
+    id: 'service/image',
+    title: 'the version has the image',
+    reads: ['service'],
+    async run({ service }, deployment): Promise<Outcome> {
+      const image = await service.image()
+      if (image.name !== images.legacy) return { status: 'skipped', reason: `image ${images.legacy} is not in use` }
+      if (target.build === null)
+        throw new AdminError('UNAVAILABLE', `whether ${target.label} has an image ${images.legacy} is not documented`)
+      if (isAtLeast(target.build, firstLegacyBuild))
+        return { status: 'ok', detail: `${target.label} has image ${images.legacy}` }
+      return {
+        status: 'problem',
+        severity: 'error',
+        findings: [
+          {
+            message:
+              `build ${target.label} has no image ${images.legacy}: the first build with that image is ` +
+              firstLegacyBuild.label,
+            evidence: [`${image.declaredIn}: image ${image.name}`],
+          },
+        ],
+        remedy: {
+          text:
+            `Upgrade to build ${firstLegacyBuild.label} or later. If every machine supports x86-64-v3, go back to ` +
+            `image ${images.standard} instead.${runningIt(deployment, image, { revert: true })}`,
+          commands: legacyImageCommands(deployment, image, { revert: true }),
+        },
+      }
+    },
+  })
+}
+
+export function processorsFor(target: UpgradeTarget): Check {
+  return {
+    ...serviceCpuLevel,
+    title: 'processors have what the version needs',
+    wants: [],
+    async run({ service }, deployment): Promise<Outcome> {
+      const verdicts = ((await tolerant(service.machines())) ?? []).map(judgeMachine)
+      // then no version and no image asks for more
+      if (verdicts.length > 0 && verdicts.every(({ hasV3 }) => hasV3 === true))
+        return { status: 'ok', detail: verdicts.map((it) => `${it.name}: ${it.level}`).join('; ') }
+      const logs = new AdminError('NOT_CONFIGURED', 'a log tells of what ran so far')
+      const image = await service.image()
+      if (target.build === null && image.name !== images.legacy)
+        throw new AdminError(
+          'UNAVAILABLE',
+          `which processors ${target.label} needs is not documented, and ` +
+            (verdicts.length === 0
+              ? 'the processors are not known'
+              : `${listed(verdicts.filter(({ hasV3 }) => hasV3 !== true).map(({ name }) => name))} may lack x86-64-v3`),
+        )
+      const outcome = known(await serviceCpuLevel.run({ service: asUpgraded(service, target), logs }, deployment))
+      // a machine that lacks it is one on which the new version may be started
+      return outcome.status === 'problem' ? { ...outcome, severity: 'error' } : outcome
+    },
+  }
+}
+
+export function treesFor(target: UpgradeTarget): Check {
+  return defineCheck({
+    id: 'trees/migrated',
+    title: 'trees have their new structure',
+    reads: ['service'],
+    wants: ['api'],
+    async run({ service, api }, deployment): Promise<Outcome> {
+      const from = buildOf(await service.image())
+      const { first, last } = treeMigration
+      const range = `versions ${first} to ${last} migrate the trees`
+      if (target.build !== null && !comesAfterTrees(target.build))
+        return { status: 'skipped', reason: `${range}: look at them after the upgrade` }
+      if (from === null)
+        throw new AdminError(
+          'UNAVAILABLE',
+          `whether the trees are migrated is not known: ${range}, and the present build is not declared`,
+        )
+      if (migratesTrees(from)) {
+        if (api instanceof AdminError) throw api
+        return known(await treesMigrated.run({ service, api }, deployment))
+      }
+      if (!comesAfterTrees(from))
+        throw new AdminError(
+          'UNAVAILABLE',
+          `${range}, and this upgrade from ${from.label} skips them: whether that is possible is not documented`,
+        )
+      return { status: 'skipped', reason: `build ${from.label} comes after those that migrate trees` }
+    },
+  })
+}
+
+/** A migration of the database that the log tells of. */
+interface Migration {
+  at: Date
+  tookMs: number
+}
+
+/**
+ * Judges whether a probe would restart the service in the middle of its migration, by the longest one in the log
+ * (FIELD-NOTES.md 1.1: the usual cause of a stale lock).
+ */
+export const probesLeaveTime: Check = defineCheck({
+  id: 'probes',
+  title: 'probes leave time for a migration',
+  reads: ['service'],
+  wants: ['logs'],
+  async run({ service, logs }): Promise<Outcome> {
+    const limit = (await service.startLimit?.()) ?? null
+    if (limit === null) return { status: 'skipped', reason: 'no probe restarts the service while it starts' }
+    const longest = longestOf(await recentRecords(logs))
+    const { by, afterMs, proof } = limit
+    const allowed = `its ${by} restarts the service ${span(afterMs)} after a start that has not ended`
+    if (longest === null)
+      return { status: 'skipped', reason: `${allowed}; the log tells of no migration to compare that with` }
+    const took = `the longest migration in its log took ${span(longest.tookMs)} (${moment(longest.at)})`
+    // as much again may come with more data, or with more changes at once
+    if (longest.tookMs * 2 <= afterMs) return { status: 'ok', detail: `${took}; ${allowed}` }
+    const source = had(logs)
+    return {
+      status: 'problem',
+      severity: longest.tookMs >= afterMs ? 'error' : 'warning',
+      findings: [
+        {
+          message: `${took}, and ${allowed}: a migration that is cut off leaves the change-log lock behind`,
+          evidence: [proof, ...(source ? [grepLog(source, 'change log lock')] : [])],
+        },
+      ],
+      remedy: {
+        text: `Switch the ${by} off for the upgrade, or give it more time, and back once the service is up.`,
+        commands: ['{edit}'],
+        risk: 'Meanwhile a service that hangs is not restarted.',
+      },
+    }
+  },
+})
+
+function longestOf(records: readonly LogRecord[]): Migration | null {
+  let [begun, longest]: [Date | null, Migration | null] = [null, null]
+  for (const { at, text } of records) {
+    if (at === null) continue
+    if (logSignatures.lockTaken.test(text)) begun = at
+    else if (begun !== null && logSignatures.lockReleased.test(text)) {
+      const tookMs = at.getTime() - begun.getTime()
+      if (tookMs >= (longest?.tookMs ?? 0)) longest = { at: begun, tookMs }
+      begun = null
+    }
+  }
+  return longest
+}

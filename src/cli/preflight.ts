@@ -1,0 +1,153 @@
+import type { CheckReport } from '../core/check.ts'
+import { AdminError } from '../core/error.ts'
+import type { Suggestion } from '../core/shell-command.ts'
+import { typed } from '../core/typed.ts'
+import { buildOf, isDowngrade, isVersion } from '../checks/support/preflight/service.ts'
+import type { UpgradeTarget } from '../checks/support/preflight/service.ts'
+import { fillCommand } from '../engine/remedy.ts'
+import { exitCodeOf } from '../engine/report.ts'
+import { runChecks } from '../engine/run-checks.ts'
+import { migratesTrees, parseBuild } from '../knowledge/builds.ts'
+import { deniesTransientQueues } from '../knowledge/broker.ts'
+import type { PreflightDocument } from '../output/preflight.ts'
+import { chosenDeployment } from './chosen-deployment.ts'
+import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from './interrupt.ts'
+import { when } from './scan/session.ts'
+
+/** The flags of `preflight`. */
+export interface PreflightFlags {
+  deployment?: string | undefined
+  config?: string | undefined
+  timeout?: number | undefined
+  to: string
+  broker?: string | undefined
+  'backup-taken'?: string | undefined
+  'database-free'?: string | undefined
+}
+
+/**
+ * Runs the checks of `preflight`. Throws USAGE for a flag that is no version, time or size. Throws what finding a
+ * deployment throws.
+ */
+export async function runPreflight(flags: PreflightFlags): Promise<{ document: PreflightDocument; exitCode: number }> {
+  const target = targetOf(flags)
+  return interruptible(async (signal) => {
+    const [{ openDeployment }, { preflightChecks }] = await Promise.all([
+      import('../runtime/index.ts'),
+      import('../checks/support/preflight/index.ts'),
+    ])
+    const { deployment: name, config, timeout = defaultTimeoutSeconds } = flags
+    const selected = await chosenDeployment({ deployment: name, config }, signal)
+    const timeoutMs = timeout * 1000
+    const opened = await openDeployment(selected, { timeoutMs, environment: process.env, config, signal })
+    try {
+      const { deployment, commands, open } = opened
+      const image = await open
+        .service()
+        .then(async (service) => service.image())
+        .catch(() => null)
+      const from = image && buildOf(image)
+      if (isDowngrade(from, target))
+        throw new AdminError(
+          'USAGE',
+          `${target.label} is older than the present build ${from!.label}, and \`preflight\` judges upgrades: a ` +
+            'database that was migrated stays so',
+        )
+      const { rootCauses: _, ...report } = await runChecks({
+        checks: preflightChecks(target),
+        open,
+        deployment,
+        deadlineMs: timeoutMs + deadlineSlackMs,
+        commands,
+        signal,
+      })
+      const exitCode = exitCodeOf(report)
+      const steps = stepsOf(report.checks, target, (asked) => fillCommand(asked, deployment, commands))
+      const { schemaVersion, deployment: shown, found, platform, ...rest } = report
+      const document: PreflightDocument = {
+        schemaVersion,
+        deployment: shown,
+        ...(found !== undefined && { found }),
+        platform,
+        from: image?.build ?? image?.tag ?? null,
+        to: target.label,
+        ...(target.broker !== null && { broker: target.broker }),
+        verdict: exitCode === 0 ? 'ready' : exitCode === 3 ? 'not-known' : 'not-ready',
+        ...rest,
+        steps,
+      }
+      return { document, exitCode }
+    } finally {
+      await opened.close()
+    }
+  })
+}
+
+function targetOf(flags: PreflightFlags): UpgradeTarget {
+  const label = versionIn('--to', flags.to, 'a build such as 527u01, or a version such as 5.27')
+  const broker = flags.broker === undefined ? null : versionIn('--broker', flags.broker, 'a version such as 4.3.0')
+  if (broker !== null && deniesTransientQueues(broker) === null)
+    throw new AdminError('USAGE', `--broker ${broker} is no version of RabbitMQ: write it as 4.3.0`)
+  const taken = flags['backup-taken']
+  const backupAt =
+    taken === undefined ? null : when('--backup-taken', taken)(Intl.DateTimeFormat().resolvedOptions().timeZone)
+  if (backupAt !== null && backupAt.getTime() > Date.now() + 60_000)
+    throw new AdminError('USAGE', `--backup-taken ${taken} is in the future`)
+  const free = flags['database-free']
+  return { label, build: parseBuild(label), broker, backupAt, freeBytes: free === undefined ? null : bytesIn(free) }
+}
+
+function versionIn(flag: string, text: string, form: string): string {
+  if (!isVersion(text)) throw new AdminError('USAGE', `${flag} ${text.slice(0, 100)} is no version: name ${form}`)
+  return text.trim().replace(/^v/i, '')
+}
+
+/** Powers of 1000, as df -H prints them. */
+const sizes: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 }
+
+function bytesIn(text: string): number {
+  const [, number, unit] = /^(\d{1,15}(?:\.\d{1,3})?) ?([kmgt]?)(?:i?b)?$/i.exec(text.trim()) ?? []
+  if (number === undefined)
+    throw new AdminError('USAGE', `--database-free ${text.slice(0, 100)} is no size: write it as 20GB`, [
+      typed(['df', '-H']),
+    ])
+  return Number(number) * sizes[unit!.toLowerCase()]!
+}
+
+/** Returns the steps of an upgrade in their order: what must be found out or repaired, then the upgrades themselves. */
+function stepsOf(
+  reports: readonly CheckReport[],
+  target: UpgradeTarget,
+  fill: (asked: Suggestion) => Suggestion,
+): PreflightDocument['steps'] {
+  const before = reports.flatMap(({ id, status, remedy, error, because }): PreflightDocument['steps'] => {
+    if (because !== undefined) return []
+    if (status === 'problem' && remedy) return [{ text: `${id}: ${remedy.text}`, commands: remedy.commands }]
+    if (status !== 'unknown' || !error || error.code === 'BUG') return []
+    // eslint-disable-next-line own/quoted-commands -- an error's suggestions were quoted where they were made
+    return [{ text: `${id}: find this out. ${capital(error.message)}.`, commands: error.suggestions }]
+  })
+  const look = fill('testops-admin doctor -d {deployment} --wait')
+  return [
+    ...before,
+    ...(target.broker === null
+      ? []
+      : [{ text: `Upgrade RabbitMQ to ${target.broker}, and wait until all is healthy.`, commands: [look] }]),
+    {
+      text: `Upgrade the service to ${target.label}, and wait until all is healthy.`,
+      commands: [fill('{edit}'), look],
+    },
+    ...(target.build !== null && migratesTrees(target.build)
+      ? [
+          {
+            text: 'This version migrates the trees. If one looks wrong, migrate it again.',
+            commands: [fill('testops-admin migrate-trees -d {deployment} --all-projects')],
+          },
+        ]
+      : []),
+  ]
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}

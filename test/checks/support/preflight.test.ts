@@ -1,0 +1,277 @@
+import { expect, test } from 'vitest'
+import { preflightChecks } from '../../../src/checks/support/preflight/index.ts'
+import { isVersion } from '../../../src/checks/support/preflight/service.ts'
+import type { UpgradeTarget } from '../../../src/checks/support/preflight/service.ts'
+import type { CheckReport } from '../../../src/core/check.ts'
+import type { LogRecord } from '../../../src/core/sources.ts'
+import { parseBuild } from '../../../src/knowledge/builds.ts'
+import {
+  ago,
+  consumer,
+  fakeApi,
+  fakeBroker,
+  fakeDatabase,
+  fakeLogs,
+  fakeService,
+  image,
+  jobsOf,
+  machine,
+  migrationJob,
+  openFakes,
+  queue,
+  record,
+  settings,
+  unreachable,
+  v3Flags,
+} from '../../fakes/index.ts'
+import { run } from '../../engine/run.ts'
+
+const hour = 3_600_000
+const target = (of: Partial<UpgradeTarget> & { label?: string } = {}): UpgradeTarget => {
+  const { label = '527u02' } = of
+  return { label, build: parseBuild(label), broker: null, backupAt: ago(hour), freeBytes: 50e9, ...of }
+}
+
+async function judged(of: UpgradeTarget, sources: Parameters<typeof openFakes>[0] = {}): Promise<CheckReport[]> {
+  const { checks } = await run(preflightChecks(of), { open: openFakes(sources) })
+  return [...checks]
+}
+
+/** Status of each check that is neither ok nor skipped. */
+const told = (checks: readonly CheckReport[]): Record<string, string> =>
+  Object.fromEntries(
+    checks
+      .filter(({ status }) => status === 'problem' || status === 'unknown')
+      .map(({ id, status, severity }) => [id, severity ?? status]),
+  )
+
+const old = [machine({ processors: [v3Flags.filter((flag) => flag !== 'avx2')] })]
+const migration = (minutes: number): LogRecord[] => [
+  record('l.lockservice : Successfully acquired change log lock', { at: ago(2 * hour) }),
+  record('l.lockservice : Successfully released change log lock', { at: ago(2 * hour - minutes * 60_000) }),
+]
+const probe = { by: 'startup probe', afterMs: 310_000, proof: 'kubectl get deployment x -o yaml' }
+const transient = fakeBroker({
+  queues: [queue({ name: 'upload', durable: false })],
+  consumers: [consumer({ queue: 'upload' })],
+  identity: { product: 'RabbitMQ', version: '4.2.1' },
+})
+
+test.each<[string, UpgradeTarget, Parameters<typeof openFakes>[0], Record<string, string>]>([
+  ['nothing', target(), {}, {}],
+  ['no backup', target({ backupAt: null }), {}, { backup: 'unknown' }],
+  ['an old backup', target({ backupAt: ago(30 * hour) }), {}, { backup: 'warning' }],
+  [
+    'a disk that nobody looked at',
+    target({ freeBytes: null }),
+    { database: [fakeDatabase({ storage: storage(20e9, null) })] },
+    { 'database/disk': 'unknown' },
+  ],
+  [
+    'less room than the database has',
+    target({ freeBytes: 10e9 }),
+    { database: [fakeDatabase({ storage: storage(20e9, null) })] },
+    { 'database/disk': 'warning' },
+  ],
+  [
+    'room by the operator’s figure',
+    target({ freeBytes: 30e9 }),
+    { database: [fakeDatabase({ storage: storage(20e9, null) })] },
+    {},
+  ],
+  [
+    'a processor that the version needs more of',
+    target({ label: '527u01' }),
+    { service: fakeService({ machines: old, image: image({ build: '525u01', tag: '525u01' }) }) },
+    { 'service/cpu-level': 'error' },
+  ],
+  [
+    'a processor that suffices for the legacy image',
+    target(),
+    { service: fakeService({ machines: old, image: image({ name: 'testops-legacy' }) }) },
+    {},
+  ],
+  [
+    'a legacy image before its time',
+    target({ label: '526u04' }),
+    {
+      service: fakeService({
+        machines: old,
+        image: image({ name: 'testops-legacy', build: '526u03', tag: '526u03' }),
+      }),
+    },
+    { 'service/image': 'error' },
+  ],
+  [
+    'a version named after its year on an old processor',
+    target({ label: '25.3.1' }),
+    { service: fakeService({ machines: old }) },
+    { 'service/cpu-level': 'unknown' },
+  ],
+  ['a version named after its year, on machines with all that any needs', target({ label: '25.3.1' }), {}, {}],
+  [
+    'unknown processors',
+    target(),
+    { service: fakeService({ machines: [machine({ processors: [] })] }) },
+    { 'service/cpu-level': 'unknown' },
+  ],
+  [
+    'trees that are migrated',
+    target({ label: '525u01' }),
+    {
+      service: fakeService({ image: image({ build: '524u02', tag: '524u02' }) }),
+      api: fakeApi({ migrationJobs: jobsOf([migrationJob({ status: 'COMPLETED' })]) }),
+    },
+    {},
+  ],
+  [
+    'trees whose migration failed',
+    target({ label: '525u01' }),
+    {
+      service: fakeService({ image: image({ build: '524u02', tag: '524u02' }) }),
+      api: fakeApi({ migrationJobs: jobsOf([migrationJob({ status: 'FAILED' })]) }),
+    },
+    { 'trees/migrated': 'warning' },
+  ],
+  [
+    'trees that cannot be seen',
+    target({ label: '525u01' }),
+    { service: fakeService({ image: image({ build: '524u02', tag: '524u02' }) }), api: unreachable('api') },
+    { 'trees/migrated': 'unknown' },
+  ],
+  [
+    'versions that are skipped',
+    target({ label: '525u01' }),
+    { service: fakeService({ image: image({ build: '510u01', tag: '510u01' }) }) },
+    { 'trees/migrated': 'unknown' },
+  ],
+  [
+    'an unknown build',
+    target(),
+    { service: fakeService({ image: image({ build: null, tag: 'stable' }) }) },
+    { 'trees/migrated': 'unknown' },
+  ],
+  ['a service without its API, where no trees matter', target(), { api: unreachable('api') }, {}],
+  [
+    'transient queues before 4.3',
+    target({ broker: '4.3.0' }),
+    { broker: transient, service: fakeService({ environment: settings({ VENDOR_RABBIT_DURABLE: 'false' }) }) },
+    { 'broker/upgrade': 'error' },
+  ],
+  [
+    'a queue that RabbitMQ has named',
+    target({ broker: '4.3.0' }),
+    {
+      broker: fakeBroker({
+        queues: [queue({ name: 'amq.gen-x', vhost: 'other', durable: false })],
+        identity: { product: 'RabbitMQ', version: '4.2.1' },
+      }),
+    },
+    { 'broker/upgrade': 'error' },
+  ],
+  [
+    'a broker that is past 4.3 already',
+    target({ broker: '5.1.0' }),
+    { broker: fakeBroker({ identity: { product: 'RabbitMQ', version: '5.0.2' } }) },
+    {},
+  ],
+  [
+    'queues of which nobody can tell whose they are',
+    target(),
+    { broker: fakeBroker({ queues: [queue({ name: 'x', durable: false })], consumers: [] }) },
+    { 'broker/queues-durable': 'unknown' },
+  ],
+  [
+    'a step over 4.2',
+    target({ broker: '4.3.0' }),
+    { broker: fakeBroker({ identity: { product: 'RabbitMQ', version: '3.13.7' } }) },
+    { 'broker/upgrade': 'error' },
+  ],
+  [
+    'an older broker',
+    target({ broker: '4.2.0' }),
+    { broker: fakeBroker({ identity: { product: 'RabbitMQ', version: '4.3.1' } }) },
+    { 'broker/upgrade': 'error' },
+  ],
+  [
+    'a broker that stays, with transient queues',
+    target(),
+    { broker: transient, service: fakeService({ environment: settings({ VENDOR_RABBIT_DURABLE: 'false' }) }) },
+    {},
+  ],
+  [
+    'a probe that is shorter than a migration',
+    target(),
+    {
+      service: fakeService({ startLimit: probe }),
+      logs: fakeLogs({ recent: { complete: true, records: migration(7) } }),
+    },
+    { probes: 'error' },
+  ],
+  [
+    'a probe with little to spare',
+    target(),
+    {
+      service: fakeService({ startLimit: probe }),
+      logs: fakeLogs({ recent: { complete: true, records: migration(3) } }),
+    },
+    { probes: 'warning' },
+  ],
+  [
+    'a probe that leaves time',
+    target(),
+    {
+      service: fakeService({ startLimit: probe }),
+      logs: fakeLogs({ recent: { complete: true, records: migration(1) } }),
+    },
+    {},
+  ],
+  ['a probe, and a log without migrations', target(), { service: fakeService({ startLimit: probe }) }, {}],
+  [
+    'an unreachable database',
+    target(),
+    { database: unreachable('database') },
+    { 'database/reachable': 'error', 'database/changelog-lock': 'unknown', 'database/disk': 'unknown' },
+  ],
+])('%s', async (_, of, sources, expected) => {
+  expect(told(await judged(of, sources))).toEqual(expected)
+})
+
+function storage(databaseBytes: number, freeBytes: number | null) {
+  return { databaseBytes, dataDirectory: '/var/lib/postgresql/15', freeBytes, totalBytes: freeBytes }
+}
+
+test.each([
+  ['other', /^Have the owners of upload in vhost other delete them/, 'testops-admin explain broker-does-not-boot'],
+  ['/', /^Make the service's queues durable/, 'testops-admin reset-queues -d prod'],
+])('only the service’s own queues are for reset-queues: those in vhost %s', async (vhost, text, command) => {
+  const checks = await judged(target({ broker: '4.3.0' }), {
+    broker: fakeBroker({
+      queues: [queue({ name: 'upload', vhost, durable: false })],
+      consumers: [consumer({ queue: 'upload', vhost })],
+      identity: { product: 'RabbitMQ', version: '4.2.1' },
+    }),
+  })
+  const { remedy } = checks.find(({ id }) => id === 'broker/upgrade')!
+  expect(remedy?.text).toMatch(text)
+  expect(remedy?.commands[0]).toContain(command)
+})
+
+test('what shows how to back up names the database and the user', async () => {
+  const [backup] = await judged(target({ backupAt: null }))
+  expect(backup?.error?.suggestions[0]).toMatch(/^pg_dump -h \S+ -p \d+ -U \S+ -d testops -Fc -f testops\.dump$/)
+})
+
+test.each([
+  ['527u01', true],
+  ['v5.27', true],
+  ['5.27.3', true],
+  ['25.3.1', true],
+  ['', false],
+  ['latest', false],
+  ['5', false],
+  ['5.27; rm -rf /', false],
+  ['5.27.3.1.1.1', false],
+])('%s is a version: %s', (text, expected) => {
+  expect(isVersion(text)).toBe(expected)
+})

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import type { PreflightDocument } from '../../src/output/preflight.ts'
+import { faultsOf } from '../output/schemas.ts'
+import { sharedLab } from './support/own-lab.ts'
+
+const timeoutMs = 120_000
+const lab = sharedLab()
+const asked = ['preflight', '-d', 'lab', '--to'] as const
+const recent = ['--backup-taken', '1h'] as const
+
+async function judged(...words: string[]): Promise<{ exitCode: number | null; verdict: string; told: string[] }> {
+  const { exitCode, document } = await lab.json<PreflightDocument>(...asked, ...words)
+  expect(faultsOf('preflight', document)).toEqual([])
+  const { verdict, checks } = document
+  const told = checks.flatMap(({ id, status, because }) =>
+    (status === 'problem' || status === 'unknown') && because === undefined ? [id] : [],
+  )
+  return { exitCode, verdict, told }
+}
+
+test('a healthy deployment is ready, for the service and for the broker', async () => {
+  expect(await judged('527u02', ...recent)).toEqual({ exitCode: 0, verdict: 'ready', told: [] })
+  expect(await judged('5.28', '--broker', '99.0', ...recent)).toEqual({ exitCode: 0, verdict: 'ready', told: [] })
+})
+
+test('without a backup it is not known, and the steps begin with one', async () => {
+  expect(await judged('527u02')).toEqual({ exitCode: 3, verdict: 'not-known', told: ['backup'] })
+  const { exitCode, stdout, stderr } = await lab.run(...asked, '527u02')
+  expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: '' })
+  expect(stdout).toMatch(
+    /^Steps:\n {2}1\. backup: .*\n(?: .*\n)* {7}pg_dump -h \S+ -p \d+ -U \S+ -d \S+ -Fc -f testops\.dump/m,
+  )
+  expect(stdout).toMatch(/\nNot known whether it is ready for 527u02\. Exit code 3\.\n$/)
+})
+
+test.each([
+  ['stuck-lock/given-up', [], 1, 'database/changelog-lock'],
+  ['stuck-lock/unnoticed', [], 2, 'database/changelog-lock'],
+  ['live-lock', [], 1, 'database/changelog-lock'],
+  ['cpu-without-v3', [], 1, 'service/cpu-level'],
+  ['disk-full', [], 1, 'database/disk'],
+  ['trees-unmigrated', [], 2, 'trees/migrated'],
+  ['durable-mismatch/setting-false', [], 1, 'broker/queues-durable'],
+  ['transient-ahead', ['--broker', '99.0'], 1, 'broker/upgrade'],
+  ['unfinished-repair/here', [], 1, 'service/unfinished-repair'],
+  ['service-down', [], 1, 'service/running'],
+  ['broker-down', [], 1, 'broker/reachable'],
+  ['database-down', [], 1, 'database/reachable'],
+] as const)(
+  '%s stands in the way, and nothing else does',
+  async (fault, more, exitCode, id) => {
+    await lab.must('lab', 'break', fault)
+    try {
+      expect(await judged('527u02', ...recent, ...more)).toEqual({ exitCode, verdict: 'not-ready', told: [id] })
+    } finally {
+      await lab.must('lab', 'mend')
+    }
+  },
+  timeoutMs,
+)
+
+test.each(['legacy-needless', 'token-refused', 'debug-left-on'])(
+  '%s stands in no way',
+  async (fault) => {
+    await lab.must('lab', 'break', fault)
+    try {
+      expect(await judged('527u02', ...recent)).toEqual({ exitCode: 0, verdict: 'ready', told: [] })
+    } finally {
+      await lab.must('lab', 'mend')
+    }
+  },
+  timeoutMs,
+)
+
+test.each([
+  [['latest'], /^--to latest is no version/],
+  [['526u03'], /^526u03 is older than the present build 527u01/],
+  [['527u02', '--broker', 'newest'], /^--broker newest is no version/],
+  [['527u02', '--backup-taken', 'yesterday'], /^--backup-taken: invalid time/],
+  [['527u02', '--backup-taken', '2999-01-01'], /^--backup-taken 2999-01-01 is in the future/],
+  [['527u02', '--database-free', 'much'], /^--database-free much is no size/],
+])('%j is refused before anything is said', async (words, message) => {
+  const { exitCode, stdout } = await lab.run(...asked, ...words, '--json')
+  expect(exitCode).toBe(64)
+  expect(JSON.parse(stdout)).toEqual({
+    error: {
+      code: 'USAGE',
+      message: expect.stringMatching(message) as string,
+      suggestions: expect.any(Array) as string[],
+    },
+  })
+})
