@@ -30,6 +30,8 @@ export function readWords(words: readonly string[], ids: readonly string[], prog
       command`${program} --help`,
     ])
   const id = commandIn(names, ids)
+  const isGroup = ids.some((other) => id !== null && other.startsWith(`${id}:`))
+  if (isGroup && names.length > 1) throw unknownCommand(names, ids, program)
   if (id !== null) return { kind: 'command', id, rest: words.slice(id.split(':').length) }
   return readHelp(names, ids, program)
 }
@@ -56,9 +58,10 @@ function unknownCommand(names: readonly string[], ids: readonly string[], progra
   ])
 }
 
-/** Returns the id of the command whose name the words begin with; null if there is none. */
+/** Returns the id of the command whose name the words begin with, the longest of several; null if there is none. */
 function commandIn(names: readonly string[], ids: readonly string[]): string | null {
-  return ids.find((id) => id.split(':').every((part, index) => names[index] === part)) ?? null
+  const meant = ids.filter((id) => id.split(':').every((part, index) => names[index] === part))
+  return meant.sort((one, other) => other.length - one.length)[0] ?? null
 }
 
 function namesIn(words: readonly string[]): string[] {

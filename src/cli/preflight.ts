@@ -1,5 +1,6 @@
 import type { CheckReport } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'
+import { parseBytes } from '../core/format.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 import { buildOf, isDowngrade, isVersion } from '../checks/support/preflight/service.ts'
@@ -102,16 +103,13 @@ function versionIn(flag: string, text: string, form: string): string {
   return text.trim().replace(/^v/i, '')
 }
 
-/** Powers of 1000, as df -H prints them. */
-const sizes: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 }
-
 function bytesIn(text: string): number {
-  const [, number, unit] = /^(\d{1,15}(?:\.\d{1,3})?) ?([kmgt]?)(?:i?b)?$/i.exec(text.trim()) ?? []
-  if (number === undefined)
+  const size = parseBytes(text)
+  if (size === null)
     throw new AdminError('USAGE', `--database-free ${text.slice(0, 100)} is no size: write it as 20GB`, [
       typed(['df', '-H']),
     ])
-  return Number(number) * sizes[unit!.toLowerCase()]!
+  return size
 }
 
 /** Returns the steps of an upgrade in their order: what must be found out or repaired, then the upgrades themselves. */

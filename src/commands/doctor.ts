@@ -8,6 +8,7 @@ import { examineAs } from '../cli/doctor/examine-as.ts'
 import type { Fix, FixFlags } from '../cli/doctor/fix.ts'
 import { formats } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/session.ts'
+import type { FromFlags } from '../cli/report/read.ts'
 import type { RepairCommand } from '../cli/repair/repair-command.ts'
 import type { RunResult } from '../engine/carry-out.ts'
 
@@ -86,6 +87,11 @@ export default class Doctor extends BaseCommand {
     }),
     watch: Flags.boolean({ summary: 'Repeat the checks until Ctrl-C, then exit with the code of the last report' }),
     relay: relayFlag,
+    from: Flags.string({
+      summary: 'Examine what `report` saved in FILE, without a network',
+      helpValue: 'FILE',
+      exclusive: ['wait', 'watch', 'fix', 'relay'],
+    }),
     fix: Flags.boolean({ summary: 'Repair the problems, one after another', exclusive: ['watch', 'wait'] }),
     'dry-run': Flags.boolean({ summary: 'With --fix: show all plans and change nothing', dependsOn: ['fix'] }),
     'fix-warnings': Flags.boolean({ summary: 'With --fix: repair warnings too', dependsOn: ['fix'] }),
@@ -104,7 +110,7 @@ export default class Doctor extends BaseCommand {
       dependsOn: ['fix', 'confirm'],
     })(),
     interval: Flags.integer({
-      summary: 'Pause this long before repeating the checks, with --wait or --watch',
+      summary: 'With --wait or --watch: pause this long between checks',
       helpValue: 'SECONDS',
       min: 1,
       default: 5,
@@ -112,11 +118,23 @@ export default class Doctor extends BaseCommand {
   }
 
   override async run(): Promise<void> {
-    const { flags } = await this.parse(Doctor)
+    const { flags, raw } = await this.parse(Doctor)
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
-    const exitCode = flags.fix ? await this.repairAll(flags, chosen) : await examineAs(flags, chosen)
+    const given = raw.flatMap((token) => (token.type === 'flag' ? [token.flag] : []))
+    const exitCode =
+      flags.from !== undefined
+        ? await this.examineSaved({ ...flags, from: flags.from }, chosen, given)
+        : flags.fix
+          ? await this.repairAll(flags, chosen)
+          : await examineAs(flags, chosen)
     // already set if the report could not be written
     process.exitCode ??= exitCode
+  }
+
+  private async examineSaved(flags: FromFlags, chosen: readonly Check[], given: readonly string[]): Promise<number> {
+    const { assertAlone, examineReport } = await import('../cli/report/read.ts')
+    assertAlone(given)
+    return examineReport(flags, chosen)
   }
 
   private async repairAll(flags: FixFlags, chosen: readonly Check[]): Promise<number> {

@@ -20,6 +20,15 @@ export function span(milliseconds: number): string {
     .join(' ')
 }
 
+/** Powers of 1000, as df -H prints them */
+const powers: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 }
+
+/** Parses a size such as `20GB`, in bytes; null if it is none. */
+export function parseBytes(text: string): number | null {
+  const [, number, unit] = /^(\d{1,15}(?:\.\d{1,3})?) ?([kmgt]?)(?:i?b)?$/i.exec(text.trim()) ?? []
+  return number === undefined ? null : Number(number) * powers[unit!.toLowerCase()]!
+}
+
 /** Formats bytes in powers of 1000, as df -H and RabbitMQ do: `1.5 GB`. */
 export function bytes(count: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']

@@ -9,9 +9,12 @@ import { mask } from './redaction/table.ts'
 export class Secret {
   readonly #value: string
 
-  /** `mayAppear`: kept like a secret, but may be none, such as a host or a user in a Kubernetes Secret */
+  /** True if it is kept like a secret, but may be none, such as a host or a user in a Kubernetes Secret */
+  readonly mayAppear: boolean
+
   constructor(value: string, { mayAppear = false }: { mayAppear?: boolean } = {}) {
     this.#value = value
+    this.mayAppear = mayAppear
     if (!mayAppear) remember(value)
   }
 

@@ -52,6 +52,7 @@ export type { Values } from './values.ts'
 export type {
   ComposedImage,
   Controller,
+  Definition,
   DriftingSetting,
   EditedFile,
   InstanceEnd,

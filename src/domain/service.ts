@@ -1,3 +1,4 @@
+import { currentTime } from '../core/current-time.ts'
 import type { Wanted } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { isUntried } from '../core/error.ts'
@@ -69,7 +70,7 @@ const aheadMs = 2000
  */
 export function isLogAhead(records: readonly LogRecord[]): boolean {
   const newest = records.findLast(({ at }) => at !== null)?.at ?? null
-  return newest !== null && newest.getTime() > Date.now() + aheadMs
+  return newest !== null && newest.getTime() > currentTime() + aheadMs
 }
 
 /** Returns the records that the service wrote since its last start; null if that cannot be told. */

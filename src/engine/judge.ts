@@ -17,21 +17,29 @@ type Opening<T> = { source: T } | { error: unknown }
 type ShareSource = <K extends SourceName>(name: K) => Promise<Opening<Sources[K]>>
 
 /** Opens sources on first use and shares them among the checks. Never throws: a failure is a value, shared too. */
-export function shareSources(open: OpenSources, deadlineMs: number): ShareSource {
+export function shareSources(open: OpenSources, times: Times): ShareSource {
   const openings = sharedAnswers({ keep: 'everything' })
   return async <K extends SourceName>(name: K) =>
-    openings.to(name, async () => attempt<Sources[K]>(name, open[name], deadlineMs))
+    openings.to(name, async () => attempt<Sources[K]>(name, open[name], times))
+}
+
+/** Milliseconds for each check, and for opening each source. */
+export interface Times {
+  /** As it is told */
+  deadlineMs: number
+  /** How long it really waits; absent: as long as is told */
+  waitMs?: number | undefined
 }
 
 async function attempt<T extends object>(
   name: SourceName,
   open: () => Promise<T>,
-  deadlineMs: number,
+  { deadlineMs, waitMs = deadlineMs }: Times,
 ): Promise<Opening<T>> {
   const late = (): AdminError =>
     new AdminError('TIMED_OUT', `opening ${names[name]} timed out after ${deadlineMs / 1000} s`)
   try {
-    const source = await withDeadline(open(), deadlineMs, late)
+    const source = await withDeadline(open(), waitMs, late)
     const remembered = Array.isArray(source) ? source.map((one: object) => remember(one)) : remember(source)
     return { source: remembered as T }
   } catch (error) {
@@ -84,12 +92,11 @@ async function withDeadline<T>(work: Promise<T>, milliseconds: number, late: () 
   }
 }
 
-interface Circumstances {
+interface Circumstances extends Times {
   share: ShareSource
   /** All checks of this run; one of them may guard a source */
   checks: readonly Check[]
   deployment: Deployment
-  deadlineMs: number
 }
 
 interface Failure {
@@ -98,7 +105,10 @@ interface Failure {
 }
 
 /** Runs one check on the sources it reads; never throws. */
-export async function judge(check: Check, { share, checks, deployment, deadlineMs }: Circumstances): Promise<Result> {
+export async function judge(
+  check: Check,
+  { share, checks, deployment, deadlineMs, waitMs = deadlineMs }: Circumstances,
+): Promise<Result> {
   const reads = unique([...check.reads, ...(check.guards ? [check.guards] : [])])
   const wants = (check.wants ?? []).filter((name) => !reads.includes(name))
   const openings = await Promise.all([...reads, ...wants].map(async (name) => ({ name, opening: await share(name) })))
@@ -113,7 +123,7 @@ export async function judge(check: Check, { share, checks, deployment, deadlineM
       command`testops-admin doctor -d {deployment} --only ${check.id} --timeout 30`,
     ])
   try {
-    return await withDeadline(check.run(sources, deployment), deadlineMs, late)
+    return await withDeadline(check.run(sources, deployment), waitMs, late)
   } catch (error) {
     // a check may fail because of a source that it only wants
     const failure = failures.find((it) => it.error === error)

@@ -8,15 +8,13 @@ import { foldCauses, remedyOf } from './causes.ts'
 import type { Judged } from './causes.ts'
 import { judge, shareSources } from './judge.ts'
 import { reportCheck, summarise } from './report.ts'
-import type { OpenSources } from './judge.ts'
+import type { OpenSources, Times } from './judge.ts'
 
-export interface RunOptions {
+export interface RunOptions extends Times {
   /** In display order */
   checks: readonly Check[]
   open: OpenSources
   deployment: Deployment
-  /** For each check, and for opening each source, in milliseconds */
-  deadlineMs: number
   /** Commands of this platform, for remedies; null: not known */
   commands: ServiceCommands | null
   /** Called as each check ends, in that order, before causes are found */
@@ -36,17 +34,18 @@ async function runAll({
   open,
   deployment,
   deadlineMs,
+  waitMs,
   commands,
   onResult,
   signal,
 }: RunOptions): Promise<Omit<DoctorReport, 'build'>> {
   const startedAt = new Date().toISOString()
   const begin = performance.now()
-  const share = shareSources(open, deadlineMs)
+  const share = shareSources(open, { deadlineMs, waitMs })
   const judged = await Promise.all(
     checks.map(async (check) => {
       const before = performance.now()
-      const result = await judge(check, { share, checks, deployment, deadlineMs })
+      const result = await judge(check, { share, checks, deployment, deadlineMs, waitMs })
       const durationMs = Math.round(performance.now() - before)
       if (!signal?.aborted) onResult?.(reportCheck({ check, result, durationMs }, deployment, commands))
       return { check, result, durationMs }

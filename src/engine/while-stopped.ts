@@ -11,9 +11,9 @@ import { workshopOf } from './run.ts'
  * Milliseconds between two checks that the service is still stopped. An instance is noticed within 5 s (DESIGN.md 6.8),
  * also during a long step.
  */
-const lookMs = 1500
+const lookMs = 1000
 /** Maximum number of checks in flight: one that is lost on a dead connection must not block the next ones */
-const mostLooks = 4
+const mostLooks = 5
 /** Milliseconds that an aborted step may take to end */
 const endMs = 2000
 

@@ -171,10 +171,10 @@ export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
   },
   'volatile-parameter': {
     severity: 'warning',
-    title: 'parameters and environment entries have the same values in each run',
+    title: 'parameters and entries of the environment files have the same values in each test run',
     effect:
-      'The service waits for a result with the values of the earlier run, but no such result arrives. The test ' +
-      'stays `В очереди` (queued), and a second result appears.',
+      'The service waits for a result with the same values as in the earlier run. The new result has other values, ' +
+      'so it counts as a second one, and the test stays `В очереди` (queued).',
     remedy:
       'Put values that change from run to run into attachments, or mark the parameter as excluded: ' +
       `${inCode.excluded}.`,

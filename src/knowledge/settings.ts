@@ -154,6 +154,20 @@ export function isSecretSetting(name: string, value: string): boolean {
   return isSecretVariable(name) || hasPassword(value)
 }
 
+/**
+ * True if a setting's value says where a part is or how it is used, so that a report may show it even if it was read
+ * from among secrets.
+ */
+export function isPlaceSetting(name: string, value: string): boolean {
+  return placeEnding.test(name) && !isSecretSetting(name, value)
+}
+
+const placeEnding = new RegExp(
+  '(?:^|_)(?:URL|URI|HOSTS?|PORTS?|USER|USERNAME|DATABASE|SCHEMA|VIRTUAL_?HOST|NODES|NAMESPACE|TABLE_NAME|DURABLE|' +
+    'SESSIONTTL|SECONDS|ENABLED|TZ|TIMEZONE|TIME_ZONE|OPTS|OPTIONS)$',
+  'i',
+)
+
 const ownPrefixes = ['SPRING_', 'SERVER_', 'LOGGING_', 'LIQUIBASE_', 'MANAGEMENT_'] as const
 
 /**

@@ -4,8 +4,81 @@ import { closestNames, closestTo } from '../core/nearest.ts'
 import { command } from '../core/shell-command.ts'
 import type { Fault, FaultCase } from './fault.ts'
 import { caseName } from './fault.ts'
-import { faults } from './faults/index.ts'
 import type { ServerKind } from './servers/index.ts'
+import {
+  adminSignin,
+  apiSlow,
+  apiTokenDirect,
+  noMigrationRole,
+  tokenExpired,
+  tokenLifetime,
+  tokenRefused,
+} from './faults/api.ts'
+import { badCredentials, integration400, oldUnknownHost, unknownHost } from './faults/integrations.ts'
+import { brokerAlarm, brokerDown } from './faults/broker.ts'
+import { clockSkew, debugLeftOn, outOfMemory, serviceDown, settingsNotApplied } from './faults/service.ts'
+import { connectionsExhausted, databaseDown, diskFull, poolExhausted } from './faults/database.ts'
+import { cpuWithoutV3, imageVersionMismatch, legacyNeedless, legacyTooEarly } from './faults/images.ts'
+import { duplicateMove, treesUnmigrated } from './faults/trees.ts'
+import { durableMismatch, foreignQueues, transientAhead, transientRefused } from './faults/queues.ts'
+import { indexedSessions, jvmTimeZone, sessionsDown, staleSessions, storeFull } from './faults/sessions.ts'
+import { liveLock, lockHalfCleared, lockStolen, lockVanished, stuckLock } from './faults/lock.ts'
+import { proxyLimits, restartBehindProxy } from './faults/proxy.ts'
+import { runningMigration } from './faults/migration.ts'
+import { runPlanted, unfinishedRepair } from './faults/unfinished-repairs.ts'
+
+/**
+ * Every fault that the lab can make, and the healthy states that look like faults, in the order of the fault matrix.
+ */
+export const faults: readonly Fault[] = [
+  stuckLock,
+  liveLock,
+  lockVanished,
+  lockHalfCleared,
+  transientRefused,
+  transientAhead,
+  durableMismatch,
+  staleSessions,
+  clockSkew,
+  cpuWithoutV3,
+  legacyTooEarly,
+  legacyNeedless,
+  imageVersionMismatch,
+  settingsNotApplied,
+  unknownHost,
+  badCredentials,
+  integration400,
+  debugLeftOn,
+  treesUnmigrated,
+  noMigrationRole,
+  tokenRefused,
+  apiTokenDirect,
+  tokenLifetime,
+  duplicateMove,
+  adminSignin,
+  serviceDown,
+  outOfMemory,
+  databaseDown,
+  brokerDown,
+  sessionsDown,
+  apiSlow,
+  proxyLimits,
+  diskFull,
+  connectionsExhausted,
+  poolExhausted,
+  brokerAlarm,
+  storeFull,
+  unfinishedRepair,
+  runPlanted,
+  lockStolen,
+  runningMigration,
+  indexedSessions,
+  tokenExpired,
+  oldUnknownHost,
+  jvmTimeZone,
+  foreignQueues,
+  restartBehindProxy,
+]
 
 export interface NamedCase {
   /** `fault` or `fault/variant` */

@@ -37,6 +37,8 @@ const secrets = fc
   .map((it) => it.trim())
   // what the mask and the words around it hold cannot be told from the secret
   .filter((it) => it.length >= 8 && isTelling(it) && !'[secret]'.includes(it))
+  // fast-check likes names such as `toString`, which would then be masked in the texts of all tests after this one
+  .filter((it) => !(it in {}))
 
 describe('a secret that this program holds', () => {
   test('never comes out of a text, however it is written', () => {
@@ -50,6 +52,14 @@ describe('a secret that this program holds', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  test('nor out of base64 whose last letter an address escapes', () => {
+    const secret = new Secret('!       >')
+    const once = encodeURIComponent(Buffer.from(secret.reveal()).toString('base64'))
+    expect(once).toMatch(/%2B$/)
+    expect(withoutSecrets(` ${once} `)).toBe(' [secret] ')
+    expect(withoutSecrets(` ${encodeURIComponent(once)} `)).toBe(' [secret] ')
   })
 
   test('leaves escapes before its base64 whole', () => {

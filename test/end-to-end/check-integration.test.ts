@@ -69,8 +69,8 @@ describe('without signing in', () => {
                      user, try an e-mail address, which some integrations need
       ✖ password     the password (the file pw) ends with 1 blank (U+0020). Such
                      characters count as part of the password
-      - sign-in      skipped: to try the credentials once, add --sign-in. Too many
-                     failed attempts may lock the account
+      - sign-in      skipped, because failed sign-ins may lock the account. To try the
+                     credentials once, add --sign-in
 
       Credentials: enter them again in the integration's settings, with no spaces or
       invisible characters at either end.

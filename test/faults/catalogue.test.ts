@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checks } from '../../src/checks/index.ts'
 import { exitCodeOf } from '../../src/engine/report.ts'
-import { faultRows } from '../../src/lab/fault-list.ts'
-import { faults } from '../../src/lab/faults/index.ts'
+import { faultRows, faults } from '../../src/lab/fault-list.ts'
 
 const rows = faultRows()
 const ids = checks.map(({ id }) => id)

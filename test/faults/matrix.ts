@@ -7,6 +7,7 @@ import { faultRows } from '../../src/lab/fault-list.ts'
 import { serverNames } from '../../src/lab/servers/index.ts'
 import type { LabFaultsDocument, LabStatusDocument } from '../../src/output/lab.ts'
 import { followed } from './follow.ts'
+import { lookAgain } from './saved.ts'
 import { withDatabase } from '../lab/support/databases.ts'
 import type { OwnLab } from '../lab/support/own-lab.ts'
 
@@ -63,7 +64,7 @@ export async function breakLookMend(lab: OwnLab, names: readonly string[], expec
       exitCode: 0,
       error: undefined,
     })
-    await look(lab, expected)
+    await lookAgain(lab, await look(lab, expected))
     const row = faultRows().find(({ name }) => name === names[0])
     if (!row || names.length > 1) return
     if (row.refused) await refuse(lab, row.refused, expected)

@@ -34,6 +34,8 @@ import { lintSarif } from '../../src/output/lint/sarif.ts'
 import { lintText } from '../../src/output/lint/text.ts'
 import { linkedSource, markdownTable } from '../../src/output/markdown.ts'
 import { planText } from '../../src/output/plan.ts'
+import { differenceText, madeText, shownText } from '../../src/output/report.ts'
+import type { ReportManifest } from '../../src/output/report.ts'
 import { preflightText } from '../../src/output/preflight.ts'
 import { scanChanges, scanRows, scanText } from '../../src/output/scan/text.ts'
 import type { Screen } from '../../src/output/paint.ts'
@@ -62,6 +64,23 @@ const text = 'of a server'
 const texts = [{ text }]
 const isReport = (it: unknown): it is typeof reports.healthy => typeof it === 'object' && it !== null && 'checks' in it
 const allReports = Object.values(reports).filter(isReport)
+const manifest: ReportManifest & { file: string } = {
+  schemaVersion: 1,
+  kind: 'testops-admin report',
+  version: '0.1.0',
+  createdAt: '2026-11-28T02:33:00.000Z',
+  deployment: 'prod',
+  platform: 'kubernetes',
+  build: '527u01',
+  summary: { ok: 1, warning: 0, error: 1, skipped: 0, unknown: 0 },
+  rootCauses: ['api/latency'],
+  exitCode: 1,
+  gaps: [{ what: 'broker', why: 'it refuses' }],
+  secrets: 1,
+  files: [{ name: 'doctor.json', bytes: 9 }],
+  file: 'a.tar.gz',
+}
+const allManifests = [manifest]
 const lint = [
   {
     ...lintDocuments.several,
@@ -288,6 +307,20 @@ const printings: Readonly<Record<string, Printing>> = {
     printable(firstTypedHere([`kubectl ${suggestion}`]) ?? ''),
   ),
   nextText: printing([{ next: 'curl x' }], ({ next }) => nextText(next)),
+  madeText: printing(allManifests, (manifest, screen) => madeText({ ...manifest, bytes: 1, places: 2 }, screen)),
+  shownText: printing(allManifests, (manifest, screen) =>
+    shownText({ ...manifest, removed: [{ mark: manifest.kind, where: [manifest.file], count: 9 }] }, screen),
+  ),
+  differenceText: printing(
+    allManifests.map(({ file, deployment, createdAt, platform, gaps }) => ({
+      schemaVersion: 1 as const,
+      from: { file, deployment, createdAt },
+      to: { file, deployment, createdAt },
+      changes: [{ part: platform, name: gaps[0]!.what, from: gaps[0]!.why, to: null }],
+      notCompared: [gaps[0]!.what],
+    })),
+    differenceText,
+  ),
   preflightText: printing(
     allReports.map(({ build, rootCauses: _, ...report }) => ({
       ...report,

@@ -1,4 +1,4 @@
-import { installedPrograms } from '../../src/lab/servers/start.ts'
+import { installedPrograms } from '../../src/lab/servers/index.ts'
 import { obtainPrograms } from '../../src/lab/servers/packages/index.ts'
 import { servers } from './servers.ts'
 

@@ -118,9 +118,9 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
     default:
       if (state !== null) return make('UNEXPECTED_ANSWER', `${server}: ${said} (${state})`)
   }
-  if (/client password must be a string|password must be a string/i.test(said)) {
+  if (/password must be a (?:non-empty )?string/i.test(said)) {
     const why = login.hasPassword
-      ? 'cannot use the password that is configured'
+      ? 'asks for a password, but the configured one is empty'
       : 'asks for a password, but none is configured'
     return make('UNAUTHENTICATED', `${server} ${why} for user ${login.user}`)
   }

@@ -11,8 +11,15 @@ import type { Connection } from './connect.ts'
 import type { LastCount } from './bulk/count.ts'
 import { redisFailure } from './client.ts'
 import { sampleSessions } from './sample.ts'
+import type { SessionsControl } from '../../core/controls.ts'
+import { literally, sessionKeys } from '../../knowledge/sessions.ts'
+import { flushIfOnly, removeCounted } from './bulk/remove.ts'
+import type { Node } from './bulk/node.ts'
+import { assertAnswer, command as commandOf, errorIn } from './bulk/page.ts'
+import type { RemovalVerb } from './bulk/remove.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
 
-export { openSessionsControl } from './control.ts'
 export { lastCount } from './bulk/count.ts'
 
 type Memory = Awaited<ReturnType<SessionsSource['memory']>>
@@ -111,4 +118,165 @@ function share({ usedBytes, maxBytes }: Memory): number {
 
 function field(info: string, name: string): string | null {
   return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null
+}
+
+/** A key that is not a session: a command on it needs the same rights, and changes nothing. */
+const nobody = 'testops-admin'
+/** commands that read and change the index of an indexed repository */
+const ofIndex = ['SMEMBERS', 'SREM', 'ZRANGE', 'ZREM'] as const
+
+/** Opens a control to remove sessions, with one connection per master of a cluster. Throws as `openSessions` does. */
+export async function openSessionsControl(
+  endpoint: SessionsEndpoint,
+  { timeoutMs, last }: { timeoutMs: number; last: LastCount },
+): Promise<Opened<SessionsControl>> {
+  const connection = await connectRedis(endpoint, timeoutMs)
+  const nodes = await nodesOf(connection, timeoutMs)
+  const { peer, client } = connection
+  const connections = [connection]
+  const reconnected = async (): Promise<Connection> => {
+    const made = await connectRedis(endpoint, timeoutMs)
+    connections.push(made)
+    return made
+  }
+  const verbOf = async (namespace: string): Promise<RemovalVerb> => removalVerb(nodes, namespace, client)
+  const control: SessionsControl = {
+    target: peer.where,
+    async assertRemovable({ namespace, indexed }) {
+      await verbOf(namespace)
+      for (const verb of ['EXISTS', ...(indexed ? ofIndex : [])] as const) {
+        await tryOn(nodes, verb, namespace).catch((error: unknown) => {
+          throw isDenied(error) ? missing(verb, nodes, namespace, client, error) : error
+        })
+      }
+    },
+    async remove(selection, { flush, ...options }) {
+      // emptying the database also removes sessions that began after the plan
+      const known = flush ? null : last.find(selection)
+      const isSame = known?.nodes.every(({ name }, at) => nodes[at]?.name === name) ?? false
+      const counted =
+        known && isSame ? known : await countSessions(nodes, flush ? { ...selection, asOf: null } : selection)
+      last.forget()
+      const { census } = counted
+      // verifies on the current master: a former one may not know yet that it was replaced
+      const anew = async (): Promise<readonly Node[]> => sameNodes(nodes, await nodesOf(await reconnected(), timeoutMs))
+      if (census.namespace === null) return { counted: 0, removed: 0, notFlushed: null }
+      let notFlushed: string | null = null
+      if (flush) {
+        notFlushed = await flushed(nodes, { namespace: census.namespace, foreign: census.foreign })
+        if (notFlushed === null) {
+          await options.onRemoved()
+          const [now] = await anew()
+          if (now!.name !== nodes[0]!.name) throw replaced(now!)
+          return { counted: census.sessions, removed: null, notFlushed }
+        }
+      }
+      return {
+        ...(await removeCounted(nodes, counted, await verbOf(census.namespace), { ...options, anew })),
+        notFlushed,
+      }
+    },
+  }
+  return {
+    source: control,
+    async close() {
+      for (const it of connections) it.close()
+    },
+  }
+}
+
+/** Returns the nodes of another connection, in the order of these. Throws UNAVAILABLE if a cluster has others. */
+function sameNodes(nodes: readonly Node[], others: readonly Node[]): readonly Node[] {
+  if (!nodes[0]!.isInCluster) return others
+  const named = nodes.map(({ name }) => others.find((other) => other.name === name))
+  if (others.length !== nodes.length || named.includes(undefined)) throw replaced(others[0]!)
+  return named as readonly Node[]
+}
+
+function replaced({ peer: { where, suggestions } }: Node): AdminError {
+  return new AdminError(
+    'UNAVAILABLE',
+    `Redis at ${where} no longer has the same masters as at the start, so sessions that this run removed may ` +
+      'still exist',
+    suggestions,
+  )
+}
+
+/** Empties the database if it may. Returns null if it did, else the reason why not. */
+async function flushed(
+  nodes: readonly Node[],
+  { namespace, foreign }: { namespace: string; foreign: number },
+): Promise<string | null> {
+  const [only, ...others] = nodes
+  if (only!.isInCluster || others.length > 0)
+    return 'a Redis cluster has only one database, which other programs may use too'
+  if (foreign > 0)
+    return foreign === 1
+      ? '1 key in this database is not a session'
+      : `${foreign} keys in this database are not sessions`
+  return flushIfOnly(only!, namespace)
+}
+
+/**
+ * Returns UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN if neither is, and any other
+ * error that keeps the store from writing.
+ */
+async function removalVerb(nodes: readonly Node[], namespace: string, client: ShellCommand): Promise<RemovalVerb> {
+  try {
+    await tryOn(nodes, 'UNLINK', namespace)
+    return 'UNLINK'
+  } catch (error) {
+    if (!isDenied(error)) throw error
+  }
+  try {
+    await tryOn(nodes, 'DEL', namespace)
+    return 'DEL'
+  } catch (error) {
+    if (!isDenied(error)) throw error
+    throw missing('UNLINK (or DEL)', nodes, namespace, client, error)
+  }
+}
+
+function missing(
+  right: string,
+  nodes: readonly Node[],
+  namespace: string,
+  client: ShellCommand,
+  cause: unknown,
+): AdminError {
+  const rights = command`${`~${literally(namespace)}:*`} +unlink +exists +smembers +srem +zrange +zrem`
+  return new AdminError(
+    'FORBIDDEN',
+    `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: the user needs permission for ` +
+      `${right} on keys ${namespace}:*`,
+    [
+      command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator. Replace USER with the
+        configured user`,
+    ],
+    { cause },
+  )
+}
+
+/** Tries a right on all nodes. A cluster node without the slot says so only after it has accepted the right. */
+async function tryOn(
+  nodes: readonly Node[],
+  verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number],
+  namespace: string,
+): Promise<void> {
+  const more = verb === 'SREM' || verb === 'ZREM' ? [nobody] : verb === 'ZRANGE' ? ['0', '0'] : []
+  const question = commandOf(verb, sessionKeys.session(namespace, nobody), ...more)
+  await Promise.all(
+    nodes.map(async ({ wire, peer }) =>
+      wire.send([question], 1, (reply) => {
+        if (!/^(MOVED|ASK) /.test(errorIn(reply) ?? '')) assertAnswer(reply, peer)
+      }),
+    ),
+  )
+}
+
+function isDenied(error: unknown): boolean {
+  return (
+    error instanceof AdminError &&
+    (error.code === 'FORBIDDEN' || (error.code === 'UNAVAILABLE' && /renamed or disabled$/.test(error.message)))
+  )
 }

@@ -36,7 +36,7 @@ export const apiRoles = defineCheck({
       const versions = `versions ${treeMigration.first} to ${treeMigration.last}`
       const why = build
         ? `build ${build.label} does not migrate trees: only ${versions} do`
-        : `the build is unknown, and only ${versions} migrate trees`
+        : `the build is unknown, so it is unknown whether it migrates trees: only ${versions} do`
       return { status: 'skipped', reason: `${only}; ${why}` }
     }
     return {

@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
@@ -41,7 +42,7 @@ export const integrationsReachable = defineCheck({
         { status: 'ok', detail: `no unknown-host error in ${counted(records.length, 'record')} of ${logs.target}` },
         log,
       )
-    const now = Date.now()
+    const now = currentTime()
     const hosts = await Promise.all(names.slice(0, 50).map(async (name) => lookUp(name, records, network, platform)))
     const judged = hosts.flatMap((host) => {
       const severity = severityOf(host, now)

@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import { stolenLock, whetherItMigrates } from '../../domain/lock/steps.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
@@ -147,7 +148,7 @@ function isTroubled(it: InstanceHealth, { instances }: ServiceHealth): boolean {
   if (it.waits !== null) return true
   if (it.ended === null) return false
   const { at } = it.ended
-  if (at !== null && Date.now() - at.getTime() <= recentMs) return true
+  if (at !== null && currentTime() - at.getTime() <= recentMs) return true
   return !it.isUp && !instances.some(isWorking)
 }
 

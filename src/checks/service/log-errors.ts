@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import type { SqlText } from '../../core/sql-text.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
@@ -119,7 +120,7 @@ function isToldByQueues(id: SignatureId, { text }: LogRecord): boolean {
 /** Returns the severity of a signature if it was seen lately, since it probably goes on; else a warning. */
 function severityOf(severity: Severity, found: readonly LogRecord[]): Severity {
   const at = found.at(-1)?.at ?? null
-  return at !== null && Date.now() - at.getTime() <= recentMs ? severity : 'warning'
+  return at !== null && currentTime() - at.getTime() <= recentMs ? severity : 'warning'
 }
 
 function findingFor(

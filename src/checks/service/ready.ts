@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import type { InstanceHealth, ServiceHealth } from '../../core/sources.ts'
@@ -41,7 +42,7 @@ export const serviceReady = defineCheck({
       return { status: 'ok', detail: [`${ready.length} of ${wanted} ready`, ...young.map(starts)].join('; ') }
     const late = waiting.filter((it) => !isYoung(it))
     const since = late.map(({ name, startedAt }) =>
-      startedAt === null ? name : `${name} (started ${span(Date.now() - startedAt.getTime())} ago)`,
+      startedAt === null ? name : `${name} (started ${span(currentTime() - startedAt.getTime())} ago)`,
     )
     return {
       status: 'problem',
@@ -65,11 +66,11 @@ function isNotReady({ isUp, isReady, waits }: InstanceHealth): boolean {
 
 /** True if it may still be starting. */
 function isYoung({ startedAt }: InstanceHealth): boolean {
-  return startedAt !== null && Date.now() - startedAt.getTime() < chartProbes.startupMs
+  return startedAt !== null && currentTime() - startedAt.getTime() < chartProbes.startupMs
 }
 
 function starts({ name, startedAt }: InstanceHealth): string {
-  return `${name} started ${span(Date.now() - startedAt!.getTime())} ago`
+  return `${name} started ${span(currentTime() - startedAt!.getTime())} ago`
 }
 
 function evidenceOf({ instances, said }: ServiceHealth, command: string): string[] {

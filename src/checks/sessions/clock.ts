@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding } from '../../core/check.ts'
 import { limits } from '../../knowledge/limits.ts'
@@ -22,7 +23,7 @@ export const sessionsClock = defineCheck({
   },
   async run({ sessions }) {
     const [sample, { offsetMs }] = await Promise.all([sessions.sampleSessions(sampleSize), sessions.clock()])
-    const now = Date.now() + offsetMs
+    const now = currentTime() + offsetMs
     const seen = sample.sessions.length
     if (seen === 0) return { status: 'ok', detail: `${sessions.target} has no sessions` }
     const ahead = sample.sessions.flatMap((session) => overshoot(aheadBy(session, now), limits.sessionToleranceMs))

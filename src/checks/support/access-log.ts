@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
 import { bytes, counted, listed, moment, span } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
@@ -26,7 +27,7 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
     const reason = unread > 0 ? 'has no line in a known format (common, combined or JSON)' : 'has no requests'
     return { reason: `${log.target} ${reason}` }
   }
-  const now = Date.now()
+  const now = currentTime()
   const recent = requests.filter(({ at }) => at === null || at.getTime() >= now - recentMs)
   const reach = reachOf(requests, complete, now)
   if (recent.length > 0) return { all: requests, requests: recent, span: reach, where: `${log.target} (${reach})` }

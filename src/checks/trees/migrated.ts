@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
@@ -41,7 +42,9 @@ export const treesMigrated = defineCheck({
     if (!build)
       return {
         status: 'skipped',
-        reason: `the build is unknown, and only versions ${treeMigration.first} to ${treeMigration.last} migrate trees`,
+        reason:
+          `the build is unknown, so it is unknown whether it migrates trees: only versions ${treeMigration.first} to ` +
+          `${treeMigration.last} do`,
       }
     if (!migratesTrees(build)) {
       return {
@@ -57,7 +60,7 @@ export const treesMigrated = defineCheck({
     const latest = latestOfEach(seen.jobs)
     if (latest.length === 0) return { status: 'skipped', reason: `the service lists no migration jobs; ${byEye}` }
     const clock = await tolerant(api.clock())
-    const now = Date.now() + (clock?.offsetMs ?? 0)
+    const now = currentTime() + (clock?.offsetMs ?? 0)
     const hanging = latest.filter((job) => job.status === workingState && idleMs(job, now) > hangsAfterMs)
     const groups = [
       ...Object.keys(undoneStates).map((status) => latest.filter((job) => job.status === status)),

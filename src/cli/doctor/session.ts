@@ -11,6 +11,8 @@ export interface DiagnosisOptions {
   /** Opens the deployment; called again after a connection is lost */
   open: () => Promise<Observed>
   deadlineMs: number
+  /** Milliseconds to wait really; absent: as long as `deadlineMs` */
+  waitMs?: number | undefined
   signal: AbortSignal
 }
 
@@ -26,7 +28,7 @@ export interface Diagnosis {
 }
 
 /** Returns a diagnosis that opens nothing before `examine`, which throws INTERRUPTED and what `open` throws. */
-export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions): Diagnosis {
+export function diagnosis({ checks, open, deadlineMs, waitMs, signal }: DiagnosisOptions): Diagnosis {
   let current: Observed | null = null
 
   const close = async (): Promise<void> => {
@@ -40,7 +42,7 @@ export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions
     if (reused) opened.renew()
     const { deployment, commands } = opened
     const [report, build] = await Promise.all([
-      runChecks({ checks, open: opened.open, deployment, deadlineMs, commands, onResult, signal }),
+      runChecks({ checks, open: opened.open, deployment, deadlineMs, waitMs, commands, onResult, signal }),
       declaredBuild(opened.open.service),
     ])
     // a connection that went stale since the last time says nothing about the deployment

@@ -249,7 +249,7 @@ async function signInSteps(
   const skipped = (message: string): IntegrationStep[] => [{ step: 'sign-in', status: 'skipped', message }]
   if (login === null)
     return isGiven
-      ? skipped('skipped: to try the credentials once, add --sign-in. Too many failed attempts may lock the account')
+      ? skipped('skipped, because failed sign-ins may lock the account. To try the credentials once, add --sign-in')
       : []
   const kept = keptFromSignIn(steps, answer)
   if (kept !== null) return skipped(kept)

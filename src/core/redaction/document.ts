@@ -1,4 +1,5 @@
-import { withoutSecrets } from './index.ts'
+import type { MaskOf } from './index.ts'
+import { cleaned as cleanedText, withoutSecrets } from './index.ts'
 import { isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.ts'
 import { isWordy } from './values.ts'
 
@@ -6,15 +7,28 @@ import { isWordy } from './values.ts'
  * Returns plain data without its secrets: in texts, in names of properties, and in whole values whose property's name
  * marks them as secret. Returns a part that holds no secret unchanged.
  */
-export function withoutSecretsIn<T>(value: T): T {
-  return cleaned(value) as T
+export function withoutSecretsIn<T>(value: T, masks: Masks = plainMasks): T {
+  return cleaned(value, masks) as T
 }
 
-function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return withoutSecrets(value)
+/** How texts are cleaned, and what stands in the place of a whole value. */
+interface Masks {
+  clean: (text: string) => string
+  whole: MaskOf
+}
+
+const plainMasks: Masks = { clean: withoutSecrets, whole: () => mask }
+
+/** Returns masks that the caller makes of each secret. */
+export function masksBy(maskOf: MaskOf): Masks {
+  return { clean: (text) => cleanedText(text, maskOf), whole: maskOf }
+}
+
+function cleaned(value: unknown, masks: Masks): unknown {
+  if (typeof value === 'string') return masks.clean(value)
   if (Array.isArray(value)) {
     const all = value as readonly unknown[]
-    const items = all.map(cleaned)
+    const items = all.map((item) => cleaned(item, masks))
     return items.every((item, index) => item === all[index]) ? value : items
   }
   if (!isPlain(value)) return value
@@ -23,8 +37,12 @@ function cleaned(value: unknown): unknown {
   const clean = entries.map(([key, item]) => {
     const { tells, mayTell } = judgedKey(key)
     return [
-      withoutSecrets(key),
-      tells || (isNamed && key === 'value') ? hidden(item) : mayTell ? likely(item) : cleaned(item),
+      masks.clean(key),
+      tells || (isNamed && key === 'value')
+        ? hidden(item, masks)
+        : mayTell
+          ? likely(item, masks)
+          : cleaned(item, masks),
     ] as const
   })
   return clean.every(([key, item], index) => key === entries[index]![0] && item === entries[index]![1])
@@ -65,10 +83,12 @@ function mayTellOfSecret(key: string): boolean {
   return ['weak', 'vague'].includes(kindOfName(key) ?? '')
 }
 
-function likely(value: unknown): unknown {
-  return typeof value === 'string' && looksSecret(value) && !isWordy(value) ? mask : cleaned(value)
+function likely(value: unknown, masks: Masks): unknown {
+  return typeof value === 'string' && looksSecret(value) && !isWordy(value) ? masks.whole(value) : cleaned(value, masks)
 }
 
-function hidden(value: unknown): unknown {
-  return typeof value === 'string' && !isPlaceholder(value) && !isProse(value) ? mask : cleaned(value)
+function hidden(value: unknown, masks: Masks): unknown {
+  return typeof value === 'string' && !isPlaceholder(value) && !isProse(value)
+    ? masks.whole(value)
+    : cleaned(value, masks)
 }

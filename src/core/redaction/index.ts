@@ -18,6 +18,9 @@ const hint = new RegExp(
   'i',
 )
 
+/** Returns what stands in the place of a secret. */
+export type MaskOf = (secret: string) => string
+
 /**
  * Returns text without its secrets: values that this program holds as secrets, values after names that mark secrets,
  * and what is secret by its form. Undoes escapes to find them, and changes nothing else: each secret becomes
@@ -42,21 +45,22 @@ const kept = new Map<string, string>()
 let keptWith = 0
 const [mostKept, longestKept] = [1000, 300]
 
-function cleaned(text: string): string {
+/** Returns text without its secrets, as `withoutSecrets` does, but with masks of the caller's. */
+export function cleaned(text: string, maskOf: MaskOf = () => mask): string {
   const isHinted = hint.test(text)
   const view = isHinted ? viewOf(text) : viewOf('')
   const spans = knownIn(text, isHinted ? view : { ...view, text })
   if (isHinted)
     for (const { start, end } of secretsIn(view))
       if (end > start) spans.push({ start: view.from(start), end: view.to(end - 1) })
-  return spans.length === 0 ? text : masked(text, spans)
+  return spans.length === 0 ? text : masked(text, spans, maskOf)
 }
 
-function masked(text: string, spans: Span[]): string {
+function masked(text: string, spans: Span[], maskOf: MaskOf): string {
   const parts: string[] = []
   let done = 0
   for (const { start, end } of united(spans)) {
-    parts.push(text.slice(done, start), lineByLine(text.slice(start, end)))
+    parts.push(text.slice(done, start), lineByLine(text.slice(start, end), maskOf))
     done = end
   }
   return parts.join('') + text.slice(done)
@@ -73,11 +77,12 @@ function united(spans: Span[]): Span[] {
   return all
 }
 
-function lineByLine(secret: string): string {
+function lineByLine(secret: string, maskOf: MaskOf): string {
+  const shown = maskOf(secret)
   return secret.includes('\n')
     ? secret
         .split('\n')
-        .map((line) => (line.trim() === '' ? line : `${/^[ \t]*/.exec(line)![0]}${mask}`))
+        .map((line) => (line.trim() === '' ? line : `${/^[ \t]*/.exec(line)![0]}${shown}`))
         .join('\n')
-    : mask
+    : shown
 }

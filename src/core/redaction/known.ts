@@ -33,8 +33,13 @@ export function isTelling(value: string): boolean {
   return text.length >= 20 || !/^(?:\p{Lu}?[\p{Ll}\s._/-]*|[\p{Lu}\s._/-]*)$/u.test(text)
 }
 
-/** Adds a value that no outgoing text may contain from now on; ignores one that is not telling. */
+/** The password of an address, `//USER:PASSWORD@` */
+const ofAddress = /:\/\/[^\s/:@]{0,100}:([^\s/:@]{1,500})@/g
+
+/** Adds a value that no outgoing text may contain from now on, and the password in it if it is an address; ignores
+ * what is not telling. */
 export function remember(value: string): void {
+  for (const [, password] of value.matchAll(ofAddress)) remember(password!)
   if (!isTelling(value) || all.has(value)) return
   const json = JSON.stringify(value).slice(1, -1)
   const percent = percentEncoded(value)
@@ -80,6 +85,10 @@ export function knownIn(original: string, view: View): Span[] {
             .map(({ start, end }) => ({ start: view.from(start), end: view.to(end - 1) }))
     // base64 distinguishes capitals from small letters
     const inBase64 = encoded.flatMap((form) => placesOf(form, original, (it) => wholeWord(original, it)))
+    if (view.text !== original)
+      for (const form of encoded.filter((it) => /[+/]/.test(it)))
+        for (const it of placesOf(form, view.text, (place) => wholeWord(view.text, place)))
+          inBase64.push({ start: view.from(it.start), end: view.to(it.end - 1) })
     for (const it of [...places, ...seen, ...inBase64]) spans.push(it)
   }
   return spans

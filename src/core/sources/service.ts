@@ -67,10 +67,21 @@ export interface ServiceSource {
    * as `status`. Absent: the platform has no such thing
    */
   startLimit?: () => Promise<StartLimit | null>
+  /**
+   * Returns what declares and shows it on its platform: objects, files, units. Throws as `status`. Absent: nothing does
+   */
+  definitions?: () => Promise<readonly Definition[]>
   /** What the operator would type on this platform */
   readonly commands: ServiceCommands
   /** The files in which its settings are written; null: none */
   readonly settingsFiles: readonly string[] | null
+}
+
+/** A document of the platform about the service. May hold secrets. */
+export interface Definition {
+  /** `deployments/testops`, or a path */
+  name: string
+  content: string | Readonly<Record<string, unknown>>
 }
 
 /** An image for a container engine to fetch. */

@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import type { Outcome, Remedy, Severity, Wanted } from '../../core/check.ts'
 import type { LogsSource, RecentRecords, ServiceSource } from '../../core/sources.ts'
 import { loggedCalls } from '../../knowledge/log-signatures.ts'
@@ -79,7 +80,7 @@ function severityOf(
   { at, host }: LoggedCall,
   { start, isWellSince }: { start: Date | null; isWellSince: boolean },
 ): Severity | null {
-  const isRecent = at !== null && Date.now() - at.getTime() <= recentMs
+  const isRecent = at !== null && currentTime() - at.getTime() <= recentMs
   const isHistory = at !== null && start !== null && at < start
   if (isRecent) return isHistory || host === null ? 'warning' : 'error'
   return isHistory || isWellSince ? null : 'warning'

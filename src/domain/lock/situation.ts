@@ -1,3 +1,4 @@
+import { currentTime } from '../../core/current-time.ts'
 import { traitsOf } from '../../knowledge/platforms.ts'
 import { isIP } from 'node:net'
 import { asUtc, parseLocalTime } from '../../core/local-time.ts'
@@ -186,7 +187,7 @@ export async function situationOf(
   const origins = await around.origins()
   const ports = [portOf(database.target), identity.port].flatMap((port) => port ?? [])
   const between = betweenIt(database, identity, ports, around)
-  const now = new Date(Date.now() + clock.offsetMs)
+  const now = new Date(currentTime() + clock.offsetMs)
   const granted = grantedBy(row, around, { clock, now })
   const known = around.use?.users ?? null
   const users = new Set([identity.user, ...(known ?? []), ...(around.user === null ? [] : [around.user])])
@@ -299,7 +300,7 @@ export async function untilLogged(
   const recent = sinceStart(records, status)
   if (recent === null || lastWait(recent) === null) return 0
   const clock = await database.clock()
-  const now = new Date(Date.now() + clock.offsetMs)
+  const now = new Date(currentTime() + clock.offsetMs)
   if (waitedSince(recent, lockGranted, { now, clock })) return 0
   const age = leastAgeMs(lockGranted, now) ?? 0
   const enough = lagMs + 1000 * changelogLock.pollSeconds

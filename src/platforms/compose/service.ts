@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { readUpTo } from '../../adapters/read-file.ts'
 import { isHostName } from '../../core/host.ts'
 import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
@@ -31,6 +32,9 @@ import { hasImage } from './images.ts'
 import { assignmentsIn, endedByStop, pendingSettings, runs, statusOf } from './status.ts'
 import type { View } from './view.ts'
 import { settingsFilesOf } from './view.ts'
+
+/** Bytes of a compose file that are shown */
+const mostDefined = 1_000_000
 
 /** A running container, of any project or none. */
 export interface RunningContainer {
@@ -204,6 +208,13 @@ export function composeService(
       return exitCode === 0 ? true : exitCode === 2 ? false : null
     },
     composed: async (edited) => composedImage(view, edited),
+    definitions: async () =>
+      Promise.all(
+        (view.found.files?.files ?? []).map(async (name) => ({
+          name,
+          content: (await readUpTo(name, mostDefined))?.toString('utf8') ?? `more than ${mostDefined} bytes`,
+        })),
+      ),
     hasImage: async (wanted) => hasImage(view, wanted),
     // containers are recreated from what is present; an engine that cannot do so says so at once
     startObstacles: async () => [],

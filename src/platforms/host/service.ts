@@ -172,6 +172,9 @@ export function hostService(
       atOpening = null
     },
     environment: () => readEnvironment(manager, settings.environmentFile),
+    ...(manager?.definition && {
+      definitions: async () => [{ name: settings.unit ?? 'unit', content: await manager.definition!() }],
+    }),
     async image() {
       return declaredImage(settings)
     },

@@ -107,6 +107,11 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       })
       return { variables, files: (await Promise.all(named.map(matching))).flat() }
     },
+    async definition() {
+      const result = await systemctl(['cat', unit])
+      if (result.exitCode !== 0) throw failure('show', result)
+      return result.stdout
+    },
     commands: {
       start: typed([...as, 'systemctl', 'start', short]),
       stop: typed([...as, 'systemctl', 'stop', short]),

@@ -239,8 +239,8 @@ function notSeen(scaled: Scaled, timeoutMs: number): AdminError {
   const { resource, namespace, name } = scaled.workload
   return new AdminError(
     'TIMED_OUT',
-    `${placeOf(scaled.workload)} is scaled to 0 and has no pod left. But the cluster's controller has not ` +
-      `noticed this within ${seconds(timeoutMs)}, and may still start a pod`,
+    `${placeOf(scaled.workload)} is scaled to 0 and has no pods left. But after ${seconds(timeoutMs)} the ` +
+      `cluster's controller still has not seen the new number of replicas, so it may start another pod`,
     [
       scaled.client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml'),
       scaled.client.kubectl('-n', 'kube-system', 'get', 'pods'),

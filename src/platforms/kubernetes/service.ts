@@ -27,6 +27,18 @@ import { MissingProgram, execIn } from './exec.ts'
 /** Milliseconds for which what was read when the service was found answers questions */
 const firstLifeMs = 1000
 
+/** Number of pods whose objects are shown whole */
+const mostDefined = 20
+/** A copy of the object as it was applied: the same again, in one line */
+const copyAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Returns an object without what only its controllers need. */
+function shownOf(object: Workload | Pod): Readonly<Record<string, unknown>> {
+  const { managedFields: _, annotations, ...metadata } = { managedFields: null, ...object.metadata }
+  const kept = Object.entries(annotations ?? {}).filter(([key]) => key !== copyAnnotation)
+  return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(kept) } }
+}
+
 /** The service's workload as it is now, and its pods. */
 export interface ClusterService extends ServiceSource {
   workload(): Promise<Workload>
@@ -110,6 +122,14 @@ export function clusterService(
     async lastWords(instance) {
       const pod = (await podsOf(client, found, await workload())).find(({ metadata }) => metadata.name === instance)
       return pod === undefined ? null : lastWordsOf(client, pod)
+    },
+    async definitions() {
+      const now = await client.get<Workload>({ resource, namespace, name })
+      const pods = await podsOf(client, found, now)
+      return [
+        { name: `${resource}/${name}`, content: shownOf(now) },
+        ...pods.slice(0, mostDefined).map((pod) => ({ name: `pods/${pod.metadata.name}`, content: shownOf(pod) })),
+      ]
     },
     environment: async () => environmentOf(client, namespace, containerIn(await workload())),
     image: async () => imageOf(containerIn(await workload()), declaredIn),

@@ -36,7 +36,9 @@ export const nameCollision: GroupRule = {
 }
 
 function saidOfPassed(count: number): string {
-  return count === 2 ? 'Both passed, so they are not retries' : 'All passed, so they are not retries'
+  return count === 2
+    ? 'Both passed, and a test is retried only after it failed: they are not retries'
+    : 'All passed, and a test is retried only after it failed: they are not retries'
 }
 
 const words: Readonly<Record<Difference, string>> = {

@@ -18,7 +18,7 @@ export const parametersMissing: GroupRule = {
     const how = {
       name: `Their names show different data: ${values}`,
       status: `Their outcomes differ (${values}), and they do not look like retries of one test`,
-      passed: 'All passed, so they are not retries',
+      passed: 'All passed, and a test is retried only after it failed: they are not retries',
     }[collapse.by]
     return {
       message:

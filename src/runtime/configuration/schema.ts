@@ -73,7 +73,7 @@ const host = section(
   'the service on this machine, run by a systemd unit or by your own commands',
   {
     unit: text('systemd unit of the service', 'testops', (name) =>
-      /^[\w@:.\\-]+$/.test(name) ? null : 'is not the name of a unit',
+      /^[\w@:.\\-]+$/.test(name) ? null : 'is not the name of a systemd unit',
     ),
     commands: section(
       'commands to run if there is no unit',

@@ -65,7 +65,7 @@ export const apiRolesTable: CheckTable = {
       situation: 'another user, and the build is not known',
       sources: at(null, tester),
       status: 'skipped',
-      says: ['the build is unknown, and only versions 5.11 to 5.24 migrate trees'],
+      says: ['the build is unknown, so it is unknown whether it migrates trees: only versions 5.11 to 5.24 do'],
     },
     {
       situation: 'another user, and nothing is known of the service',

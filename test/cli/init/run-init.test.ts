@@ -308,7 +308,7 @@ test('several wrong flags are told together', async () => {
   const { error } = await run(await nothing(), { unit: 'a b', url: 'x', 'environment-file': 'none.env' })
   expect(error?.message).toMatch(
     new RegExp(
-      String.raw`^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is not the name of a unit; ` +
+      String.raw`^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is not the name of a systemd unit; ` +
         String.raw`for example: testops\n- --environment-file names a file that does not exist: `,
     ),
   )

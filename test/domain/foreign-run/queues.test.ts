@@ -378,7 +378,7 @@ describe('a queue that is there', () => {
         changed('delete-queues', ({ queues }) => ({ queues: queues.map((it) => ({ ...it, always: true as const })) })),
       ),
       { broker: asItWas },
-      /^the saved record marks queues to be redeclared, but in a step that does not redeclare queues$/,
+      /^a step of the saved record marks queues to be redeclared, but that step does not redeclare queues$/,
     ],
     [
       'is waited for',

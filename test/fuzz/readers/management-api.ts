@@ -1,4 +1,4 @@
-import { managementLists } from '../../../src/adapters/rabbitmq/management-lists.ts'
+import { managementLists } from '../../../src/adapters/rabbitmq/two-ways.ts'
 import { managementApi } from '../../../src/adapters/rabbitmq/management.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { shownAsJson } from '../reader.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faults } from '../../../src/lab/faults/index.ts'
+import { faults } from '../../../src/lab/fault-list.ts'
 import { checks } from '../../../src/checks/index.ts'
 import { explainEntries, explainTexts } from '../../../src/knowledge/explain/index.ts'
 import { explainSearch } from '../../../src/knowledge/explain/search/search.ts'

@@ -174,7 +174,7 @@ test('takes over from a start that was killed, and lets one start at a time thro
   const said = await Promise.all([service.run('start'), service.run('start'), service.run('start')])
   expect(said.map(({ stdout }) => stdout).sort()).toEqual(['already running\n', 'already running\n', 'started\n'])
   await until('one service', async () => (await left(programs.service)).length === 1).catch(async (error: unknown) => {
-    throw new Error(`${String(error)}: ${await service.log()}`)
+    throw new Error([String(error), ...(await left(programs.service)), await service.log()].join('\n'))
   })
 })
 

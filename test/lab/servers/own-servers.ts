@@ -4,10 +4,9 @@ import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { readServer, removeServer, startServer } from '../../../src/lab/servers/index.ts'
+import { installedPrograms, readServer, removeServer, startServer } from '../../../src/lab/servers/index.ts'
 import type { ServerRecord, ServerRequest, ServerWay } from '../../../src/lab/servers/index.ts'
 import { processesOf } from '../../../src/lab/servers/local/processes.ts'
-import { installedPrograms } from '../../../src/lab/servers/start.ts'
 
 /** A folder for servers of one test, removed with whatever was started in it. */
 export async function temporaryFolder(): Promise<string> {

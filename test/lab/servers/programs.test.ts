@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { installedPrograms } from '../../../src/lab/servers/start.ts'
+import { installedPrograms } from '../../../src/lab/servers/index.ts'
 import type { RabbitmqLine, ServerRequest } from '../../../src/lab/servers/index.ts'
 import { temporaryFolder } from './own-servers.ts'
 

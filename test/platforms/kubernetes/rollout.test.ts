@@ -315,8 +315,8 @@ describe('a Deployment at which its controller has not looked yet', () => {
     const error = await errorOf(control.stop({ timeoutMs: 300 }))
     expect([error?.code, error?.message]).toEqual([
       'TIMED_OUT',
-      'Deployment `testops-testops` in namespace `testops` is scaled to 0 and has no pod left. But the ' +
-        "cluster's controller has not noticed this within 0.3 s, and may still start a pod",
+      'Deployment `testops-testops` in namespace `testops` is scaled to 0 and has no pods left. But after ' +
+        "0.3 s the cluster's controller still has not seen the new number of replicas, so it may start another pod",
     ])
     cluster.isFrozen = false
     cluster.settle()

@@ -47,9 +47,10 @@ const missing = (count: number, how: string, why = 'they have no parameters'): s
   `parameters-missing parameters: ${count} runs of the test "shop.Login.logsIn" cannot be told apart, because ` +
     `${why}. ${how}`,
 ]
-const passed = 'All passed, so they are not retries'
+const passed = 'All passed, and a test is retried only after it failed: they are not retries'
 const twoPassed = [
-  'name-collision fullName: 2 results share the full name "shop.Login.logsIn". Both passed, so they are not retries',
+  'name-collision fullName: 2 results share the full name "shop.Login.logsIn". ' +
+    'Both passed, and a test is retried only after it failed: they are not retries',
 ]
 const twoMarked = (count: number): string[] => [
   `name-collision fullName: ${count} results share the full name "shop.Login.logsIn", but their retry numbers ` +

@@ -113,7 +113,7 @@ test.each([
   ['host: {unt: testops}', 'unknown key `unt` at testops-admin.yaml:4; did you mean `unit`?'],
   ['platform: hosts', '`platform` at testops-admin.yaml:4 must be kubernetes, compose or host'],
   ['host: {unit: [testops]}', '`host.unit` at testops-admin.yaml:4 must be text, not a list'],
-  ['host: {unit: "a b"}', '`host.unit` at testops-admin.yaml:4 is not the name of a unit'],
+  ['host: {unit: "a b"}', '`host.unit` at testops-admin.yaml:4 is not the name of a systemd unit'],
   ['host: {commands: {start: [a], stop: [b]}}', '`host.commands` at testops-admin.yaml:4 lacks the key `status`'],
   [
     'host: {commands: {start: a b, stop: [b], status: [c]}}',

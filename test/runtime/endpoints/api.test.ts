@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apiEndpoint } from '../../../src/runtime/endpoints/api.ts'
+import { apiEndpoint } from '../../../src/runtime/parts/api.ts'
 import { errorOf } from '../error-of.ts'
 import { clear, situation } from './situation.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { HostPort, Reach } from '../../../src/core/endpoint.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import { apiEndpoint } from '../../../src/runtime/endpoints/api.ts'
+import { apiEndpoint } from '../../../src/runtime/parts/api.ts'
 import { brokerEndpoint } from '../../../src/runtime/endpoints/broker.ts'
 import type { EndpointContext } from '../../../src/runtime/endpoints/context.ts'
 import { databaseEndpoints } from '../../../src/runtime/endpoints/database.ts'

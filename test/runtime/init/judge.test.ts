@@ -56,7 +56,7 @@ test.each<[string, Path, string, string]>([
     '--flag holds a password; remove it, and say with --database-password where the password is kept | for ' +
       'example: postgresql://testops@db.example.org/testops',
   ],
-  ['a unit', ['host', 'unit'], 'a b', '--flag is not the name of a unit | for example: testops'],
+  ['a unit', ['host', 'unit'], 'a b', '--flag is not the name of a systemd unit | for example: testops'],
   [
     'a namespace',
     ['kubernetes', 'namespace'],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { findProcesses } from '../../../src/runtime/init/process.ts'
+import { findProcesses } from '../../../src/runtime/init/index.ts'
 
 /** What a configuration would say of the database, out of the environment of a process that is called as Java is. */
 async function databaseOf(url: string): Promise<unknown> {

@@ -75,7 +75,7 @@ function ofQueues(parts: Parts): string[] {
     [
       kept.every(({ queue }) => former.some((it) => isSameQueue(it.queue, queue))) &&
         keeps.every((name) => known.has(name)),
-      'the run keeps RabbitMQ from deleting queues that the run itself does not change',
+      'the run protects queues from deletion by RabbitMQ, though it does not change those queues',
     ],
     [
       isWhole(anew.map(({ queue }) => queue.name)) &&
@@ -84,7 +84,7 @@ function ofQueues(parts: Parts): string[] {
     ],
     [
       [...former, ...kept].every(({ always }) => always === undefined),
-      'the saved record marks queues to be redeclared, but in a step that does not redeclare queues',
+      'a step of the saved record marks queues to be redeclared, but that step does not redeclare queues',
     ],
     [
       isWhole(stepOf(plan, 'await-quiet')?.queues ?? names),

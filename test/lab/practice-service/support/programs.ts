@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -17,7 +17,8 @@ export interface Programs {
 /** Bundles both programs as the build does, so that tests run what stands in src and never a stale dist. */
 export async function buildPrograms(): Promise<Programs> {
   // inside the project, where its package.json says that .js means a module
-  const output = await mkdtemp(join(root, 'node_modules', '.practice-service-'))
+  // as processes show it, also where node_modules is a link
+  const output = await realpath(await mkdtemp(join(root, 'node_modules', '.practice-service-')))
   await build({
     entryPoints: {
       'lab/practice-service/main': join(source, 'lab/practice-service/main.ts'),

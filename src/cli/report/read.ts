@@ -1,0 +1,196 @@
+import type { Check, DoctorReport } from '../../core/check.ts'
+import { judgeAsOf } from '../../core/current-time.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { asPath, command } from '../../core/shell-command.ts'
+import { diagnosisFile, evidenceFile, readEvidence } from '../../engine/recording/contents.ts'
+import type { Evidence, Gap } from '../../engine/recording/contents.ts'
+import { differencesOf } from '../../engine/recording/difference.ts'
+import { isWaiting, replaySources } from '../../engine/recording/record.ts'
+import { withoutNumbers } from '../../engine/recording/redacted.ts'
+import type { RemovedSecret } from '../../engine/recording/redacted.ts'
+import type { FailOn } from '../../engine/report.ts'
+import { exitCodeOf } from '../../engine/report.ts'
+import type { ReportDifference, ReportManifest, ShownReport } from '../../output/report.ts'
+import { diagnosis } from '../doctor/session.ts'
+import { reportText } from '../doctor/print.ts'
+import type { Format } from '../doctor/print.ts'
+import { interruptible } from '../interrupt.ts'
+import { screenOf } from '../screen.ts'
+import { print, tellLine } from '../write.ts'
+
+/** Names of the files that tell what an archive holds. */
+export const manifestFile = 'report.json'
+export const removedFile = 'removed.json'
+export const textFile = 'doctor.txt'
+
+/** Bytes of each file that is read */
+const mostBytes = 200_000_000
+
+interface ReadReport {
+  manifest: ReportManifest
+  /** The files that were asked for, parsed */
+  json: (name: string) => unknown
+  listed: readonly { name: string; bytes: number }[]
+}
+
+async function readReport(path: string, names: readonly string[], signal: AbortSignal): Promise<ReadReport> {
+  const { readArchive } = await import('../../runtime/archive.ts')
+  const wanted = [manifestFile, ...names]
+  const { read, listed } = await readArchive(path, (name) => (wanted.includes(name) ? mostBytes : null), signal)
+  const json = (name: string): unknown => {
+    const bytes = read.get(name)
+    if (bytes === undefined) throw wrong(path, `${name} is missing in it`)
+    try {
+      return JSON.parse(bytes.toString('utf8')) as unknown
+    } catch (error) {
+      throw wrong(path, `${name} in it is not JSON: ${messageOf(error)}`)
+    }
+  }
+  if (!read.has(manifestFile)) throw wrong(path, 'it is not an archive that `testops-admin report` made')
+  return { manifest: manifestIn(json(manifestFile), path), json, listed }
+}
+
+function manifestIn(data: unknown, path: string): ReportManifest {
+  const it = data as Partial<ReportManifest> | null
+  if (typeof it !== 'object' || it === null || it.kind !== 'testops-admin report')
+    throw wrong(path, 'it is not an archive that `testops-admin report` made')
+  if (it.schemaVersion !== 1)
+    throw wrong(path, 'a newer version of testops-admin made it. Update testops-admin to read it')
+  const isWhole =
+    typeof it.version === 'string' &&
+    typeof it.createdAt === 'string' &&
+    !Number.isNaN(Date.parse(it.createdAt)) &&
+    typeof it.deployment === 'string' &&
+    typeof it.exitCode === 'number' &&
+    typeof it.secrets === 'number' &&
+    isSummary(it.summary) &&
+    Array.isArray(it.rootCauses) &&
+    it.rootCauses.every((id) => typeof id === 'string') &&
+    Array.isArray(it.gaps) &&
+    it.gaps.every((gap: Partial<Gap> | null) => typeof gap?.what === 'string' && typeof gap.why === 'string')
+  if (!isWhole) throw wrong(path, `${manifestFile} in it is incomplete`)
+  return it as ReportManifest
+}
+
+function isSummary(it: DoctorReport['summary'] | undefined): boolean {
+  return (
+    typeof it === 'object' &&
+    it !== null &&
+    (['ok', 'warning', 'error', 'skipped', 'unknown'] as const).every((key) => typeof it[key] === 'number')
+  )
+}
+
+function wrong(path: string, why: string): AdminError {
+  return new AdminError('USAGE', `cannot read ${path}: ${why}`, [
+    command`tar -tzf ${asPath(path)}   # lists what it holds`,
+  ])
+}
+
+function evidenceIn(path: string, json: ReadReport['json']): Evidence {
+  const data = json(evidenceFile)
+  try {
+    return readEvidence(data)
+  } catch (error) {
+    throw wrong(path, `${evidenceFile} in it is damaged: ${messageOf(error)}`)
+  }
+}
+
+/** Milliseconds to wait for an answer that did not come when the report was made, either */
+const waitMs = 1000
+
+/** Throws USAGE for flags that choose a deployment: a report is of the one that it was made of. */
+export function assertAlone(given: readonly string[]): void {
+  const other = ['deployment', 'config', 'timeout'].find((name) => given.includes(name))
+  if (other !== undefined)
+    throw new AdminError('USAGE', `--from examines a saved report, so --${other} cannot be used with it`, [
+      'testops-admin doctor --from FILE',
+    ])
+}
+
+/** The flags of `doctor --from`. */
+export interface FromFlags {
+  from: string
+  json: boolean
+  verbose: boolean
+  format: Format
+  'fail-on': FailOn
+}
+
+/**
+ * Judges the recorded answers of a report, without a network. Prints the outcome and returns the exit code. Throws
+ * USAGE if it is not a report.
+ */
+export async function examineReport(flags: FromFlags, checks: readonly Check[]): Promise<number> {
+  return interruptible(async (signal) => {
+    const { manifest, json } = await readReport(flags.from, [evidenceFile], signal)
+    const { at, deployment, commands, deadlineMs, recording } = evidenceIn(flags.from, json)
+    const open = replaySources(recording)
+    const judged = await judgedAt(at, async () =>
+      diagnosis({
+        checks,
+        open: async () => ({ deployment, commands, open, renew: () => undefined, close: async () => undefined }),
+        deadlineMs,
+        waitMs: isWaiting(recording) ? waitMs : undefined,
+        signal,
+      }).examine(),
+    )
+    const report = { ...withoutNumbers(judged), startedAt: at.toISOString() }
+    const exitCode = exitCodeOf(report, flags['fail-on'])
+    const format: Format = flags.json ? 'json' : flags.format
+    const { version, createdAt } = manifest
+    if (format !== 'json')
+      tellLine(
+        process.stderr,
+        `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now.`,
+      )
+    const screen = screenOf(process.stdout)
+    print(process.stdout, reportText(report, format, { screen, exitCode, verbose: flags.verbose }))
+    return exitCode
+  })
+}
+
+async function judgedAt<T>(at: Date, judge: () => Promise<T>): Promise<T> {
+  judgeAsOf(at)
+  try {
+    return await judge()
+  } finally {
+    judgeAsOf(null)
+  }
+}
+
+/** Returns what a report holds. Throws USAGE for what is no such report. */
+export async function showReport(path: string): Promise<ShownReport> {
+  return interruptible(async (signal) => {
+    const { manifest, json, listed } = await readReport(path, [removedFile], signal)
+    const removed = json(removedFile)
+    const isRemoved = (it: Partial<RemovedSecret> | null): boolean =>
+      typeof it?.mark === 'string' && typeof it.count === 'number' && Array.isArray(it.where)
+    if (!Array.isArray(removed) || !removed.every(isRemoved)) throw wrong(path, `${removedFile} in it is damaged`)
+    return { ...manifest, file: path, files: listed, removed: removed as RemovedSecret[] }
+  })
+}
+
+/** Returns what changed from one report to another. Throws USAGE for what is no such report. */
+export async function compareReports(from: string, to: string): Promise<ReportDifference> {
+  return interruptible(async (signal) => {
+    const [one, other] = await Promise.all(
+      [from, to].map(async (path) => {
+        const { manifest, json } = await readReport(path, [evidenceFile, diagnosisFile], signal)
+        const report = json(diagnosisFile) as Partial<DoctorReport> | null
+        if (!Array.isArray(report?.checks)) throw wrong(path, `${diagnosisFile} in it is damaged`)
+        return { manifest, report: report as DoctorReport, recording: evidenceIn(path, json).recording }
+      }),
+    )
+    const named = (path: string, { deployment, createdAt }: ReportManifest): ReportDifference['from'] => ({
+      file: path,
+      deployment,
+      createdAt,
+    })
+    return {
+      schemaVersion: 1,
+      from: named(from, one!.manifest),
+      to: named(to, other!.manifest),
+      ...differencesOf(one!, other!),
+    }
+  })
+}
