@@ -8,7 +8,7 @@ import type { UpgradeTarget } from '../checks/support/preflight/service.ts'
 import { fillCommand } from '../engine/remedy.ts'
 import { exitCodeOf } from '../engine/report.ts'
 import { runChecks } from '../engine/run-checks.ts'
-import { migratesTrees, parseBuild } from '../knowledge/builds.ts'
+import { compareBuilds, migratesTrees, parseBuild } from '../knowledge/builds.ts'
 import { deniesTransientQueues } from '../knowledge/broker.ts'
 import type { PreflightDocument } from '../output/preflight.ts'
 import { chosenDeployment } from './chosen-deployment.ts'
@@ -54,6 +54,13 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
           `${target.label} is older than the present build ${from!.label}, and \`preflight\` judges upgrades: a ` +
             'database that was migrated stays so',
         )
+      const isPresent = from !== null && target.build !== null && compareBuilds(from, target.build) === 0
+      if (isPresent && target.broker === null)
+        throw new AdminError(
+          'USAGE',
+          `the deployment is declared to run ${from.label} already: name another build, or the version of RabbitMQ to ` +
+            'upgrade to with --broker',
+        )
       const { rootCauses: _, ...report } = await runChecks({
         checks: preflightChecks(target),
         open,
@@ -63,7 +70,9 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
         signal,
       })
       const exitCode = exitCodeOf(report)
-      const steps = stepsOf(report.checks, target, (asked) => fillCommand(asked, deployment, commands))
+      const steps = stepsOf(report.checks, isPresent ? { ...target, label: null } : target, (asked) =>
+        fillCommand(asked, deployment, commands),
+      )
       const { schemaVersion, deployment: shown, found, platform, ...rest } = report
       const document: PreflightDocument = {
         schemaVersion,
@@ -115,7 +124,8 @@ function bytesIn(text: string): number {
 /** Returns the steps of an upgrade in their order: what must be found out or repaired, then the upgrades themselves. */
 function stepsOf(
   reports: readonly CheckReport[],
-  target: UpgradeTarget,
+  /** `label` null: the service stays at its build */
+  target: Omit<UpgradeTarget, 'label'> & { label: string | null },
   fill: (asked: Suggestion) => Suggestion,
 ): PreflightDocument['steps'] {
   const before = reports.flatMap(({ id, status, remedy, error, because }): PreflightDocument['steps'] => {
@@ -131,11 +141,15 @@ function stepsOf(
     ...(target.broker === null
       ? []
       : [{ text: `Upgrade RabbitMQ to ${target.broker}, and wait until all is healthy.`, commands: [look] }]),
-    {
-      text: `Upgrade the service to ${target.label}, and wait until all is healthy.`,
-      commands: [fill('{edit}'), look],
-    },
-    ...(target.build !== null && migratesTrees(target.build)
+    ...(target.label === null
+      ? []
+      : [
+          {
+            text: `Upgrade the service to ${target.label}, and wait until all is healthy.`,
+            commands: [fill('{edit}'), look],
+          },
+        ]),
+    ...(target.label !== null && target.build !== null && migratesTrees(target.build)
       ? [
           {
             text: 'This version migrates the trees. If one looks wrong, migrate it again.',

@@ -23,6 +23,15 @@ test('a healthy deployment is ready, for the service and for the broker', async 
   expect(await judged('5.28', '--broker', '99.0', ...recent)).toEqual({ exitCode: 0, verdict: 'ready', told: [] })
 })
 
+test('for the broker alone, the steps leave the service at its build', async () => {
+  const words = [...asked, '527u01', '--broker', '99.0', ...recent] as const
+  const { exitCode, document } = await lab.json<PreflightDocument>(...words)
+  expect([exitCode, document.steps.map(({ text }) => text)]).toEqual([
+    0,
+    ['Upgrade RabbitMQ to 99.0, and wait until all is healthy.'],
+  ])
+})
+
 test('without a backup it is not known, and the steps begin with one', async () => {
   expect(await judged('527u02')).toEqual({ exitCode: 3, verdict: 'not-known', told: ['backup'] })
   const { exitCode, stdout, stderr } = await lab.run(...asked, '527u02')
@@ -74,6 +83,7 @@ test.each(['legacy-needless', 'token-refused', 'debug-left-on'])(
 
 test.each([
   [['latest'], /^--to latest is no version/],
+  [['527u01'], /^the deployment is declared to run 527u01 already/],
   [['526u03'], /^526u03 is older than the present build 527u01/],
   [['527u02', '--broker', 'newest'], /^--broker newest is no version/],
   [['527u02', '--backup-taken', 'yesterday'], /^--backup-taken: invalid time/],

@@ -21,6 +21,8 @@ export interface Container {
   /** Host name that the container sees as its own */
   hostname: string
   state: ContainerState
+  /** Milliseconds from its start on after which its health check may call it unhealthy; null: it has no health check */
+  unhealthyAfterMs: number | null
   restarts: number
   restartPolicy: string
   networkMode: string
@@ -92,7 +94,13 @@ interface Shown {
     Health?: Health
     Healthcheck?: Health
   }
-  Config?: { Image?: string; Env?: string[] | null; Hostname?: string; Labels?: Record<string, string> | null }
+  Config?: {
+    Image?: string
+    Env?: string[] | null
+    Hostname?: string
+    Labels?: Record<string, string> | null
+    Healthcheck?: HealthCheck | null
+  }
   HostConfig?: { RestartPolicy?: { Name?: string }; NetworkMode?: string; ExtraHosts?: string[] | null }
   NetworkSettings?: {
     Networks?: Record<
@@ -101,6 +109,14 @@ interface Shown {
     > | null
     Ports?: Record<string, { HostIp?: string; HostPort?: string }[] | null> | null
   }
+}
+
+/** Times are nanoseconds; 0 stands for the engine's default (Docker documentation, `HEALTHCHECK`). */
+interface HealthCheck {
+  Test?: string[] | null
+  Interval?: number
+  StartPeriod?: number
+  Retries?: number
 }
 
 interface Health {
@@ -135,6 +151,7 @@ export function containerIn(shown: unknown): Container | null {
     environment: Config.Env ?? [],
     hostname: Config.Hostname || id.slice(0, 12),
     state: stateIn(State),
+    unhealthyAfterMs: unhealthyAfterMs(Config.Healthcheck ?? {}),
     restarts: RestartCount,
     restartPolicy: HostConfig.RestartPolicy?.Name ?? '',
     networkMode: HostConfig.NetworkMode ?? '',
@@ -151,6 +168,14 @@ export function containerIn(shown: unknown): Container | null {
       ]),
     ),
   }
+}
+
+/** What a health check has where it does not say otherwise. */
+const usualCheck = { intervalMs: 30_000, retries: 3 } as const
+
+function unhealthyAfterMs({ Test: test, Interval = 0, StartPeriod = 0, Retries = 0 }: HealthCheck): number | null {
+  if (!test || test.length === 0 || test[0] === 'NONE') return null
+  return StartPeriod / 1e6 + (Interval / 1e6 || usualCheck.intervalMs) * (Retries || usualCheck.retries)
 }
 
 function stateIn(state: NonNullable<Shown['State']>): ContainerState {

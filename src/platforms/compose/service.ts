@@ -13,6 +13,7 @@ import type {
   ServiceImage,
   ServiceOrigin,
   ServiceSource,
+  StartLimit,
 } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import { parseBuild } from '../../knowledge/builds.ts'
@@ -89,9 +90,7 @@ const watched = { label: 'autoheal', setting: 'AUTOHEAL_CONTAINER_LABEL', all: '
  * service.
  */
 export function controllersOf(own: readonly Container[], all: readonly Container[], program: string): Controller[] {
-  const healers = all.filter(
-    (it) => runs(it) && imageNameOf(it.image) === 'autoheal' && own.some((service) => isWatched(service, it)),
-  )
+  const healers = healersOf(own, all)
   const always = own.filter((it) => it.restartPolicy === 'always')
   return [
     ...healers.map(({ name }) => ({
@@ -105,6 +104,27 @@ export function controllersOf(own: readonly Container[], all: readonly Container
       pause: [typed([program, 'update', '--restart', 'unless-stopped', name])],
     })),
   ]
+}
+
+function healersOf(own: readonly Container[], all: readonly Container[]): Container[] {
+  return all.filter(
+    (it) => runs(it) && imageNameOf(it.image) === 'autoheal' && own.some((service) => isWatched(service, it)),
+  )
+}
+
+/**
+ * Returns what ends a container that takes long to start: an autoheal that watches it, once its health check calls it
+ * unhealthy. Null if nothing does.
+ */
+export function startLimitOf(own: readonly Container[], all: readonly Container[], program: string): StartLimit | null {
+  const [healer] = healersOf(own, all)
+  const checked = own.find(({ unhealthyAfterMs }) => unhealthyAfterMs !== null)
+  if (!healer || !checked) return null
+  return {
+    by: 'autoheal',
+    afterMs: checked.unhealthyAfterMs!,
+    proof: typed([program, 'inspect', '-f', '{{json .Config.Healthcheck}}', checked.name]),
+  }
 }
 
 function isWatched({ labels }: Container, healer: Container): boolean {
@@ -218,6 +238,10 @@ export function composeService(
     hasImage: async (wanted) => hasImage(view, wanted),
     // containers are recreated from what is present; an engine that cannot do so says so at once
     startObstacles: async () => [],
+    async startLimit() {
+      const [containers, all] = await Promise.all([own(), composeContainers(engine)])
+      return startLimitOf(containers, all, engine.program)
+    },
     async controllers() {
       // autoheal may belong to another project
       const [containers, all] = await Promise.all([own(), composeContainers(engine)])

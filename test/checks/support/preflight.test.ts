@@ -59,6 +59,12 @@ const transient = fakeBroker({
 
 test.each<[string, UpgradeTarget, Parameters<typeof openFakes>[0], Record<string, string>]>([
   ['nothing', target(), {}, {}],
+  [
+    'a database without the table of the lock, which may be the wrong one',
+    target(),
+    { database: [fakeDatabase({ changelogLocks: [] })] },
+    { 'database/changelog-lock': 'unknown' },
+  ],
   ['no backup', target({ backupAt: null }), {}, { backup: 'unknown' }],
   ['an old backup', target({ backupAt: ago(30 * hour) }), {}, { backup: 'warning' }],
   [

@@ -52,7 +52,7 @@ const undoSteps = 'undo.ts'
 
 /** Returns the points of each step (`before`) and of the run (`verify:before`), without those of an adoption. */
 function engineFailpoints(isWanted: (of: { file: string }) => boolean): { ofStep: string[]; ofRun: string[] } {
-  const files = readdirSync(`${sources}engine`).filter((file) => isWanted({ file }))
+  const files = readdirSync(`${sources}engine`).filter((file) => file.endsWith('.ts') && isWanted({ file }))
   const text = files.map((file) => read(`engine/${file}`)).join('\n')
   return {
     ofStep: matches(text, /failpoint\(\s*`\$\{action\.kind\}:([\w-]+)`,?\s*\)/g),

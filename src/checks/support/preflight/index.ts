@@ -74,12 +74,15 @@ function backupFor({ backupAt }: UpgradeTarget): Check {
   })
 }
 
-/** A lock that a live migration holds is no fault, but nothing may be upgraded under it. */
+/**
+ * A lock that a live migration holds is no fault, but nothing may be upgraded under it. A database without the lock's
+ * table may be the wrong one.
+ */
 function lockFor(): Check {
   return {
     ...changelogLockCheck,
     async run(sources, deployment): Promise<Outcome> {
-      const outcome = await changelogLockCheck.run(sources, deployment)
+      const outcome = known(await changelogLockCheck.run(sources, deployment))
       if (outcome.status !== 'ok' || outcome.underway === undefined) return outcome
       return {
         status: 'problem',
