@@ -9,7 +9,7 @@ import type { OwnLab } from '../lab/support/own-lab.ts'
 
 /**
  * Saves a report of a lab, and holds what doctor says from it, without the lab, against what it said when the report
- * was made, word for word but for times, and against what it said shortly before.
+ * was made, word for word but for times, and its causes against those of shortly before.
  */
 export async function lookAgain(lab: OwnLab, before: DoctorReport): Promise<void> {
   const archive = join(dirname(lab.root), `${randomUUID()}.tar.gz`)
@@ -19,14 +19,11 @@ export async function lookAgain(lab: OwnLab, before: DoctorReport): Promise<void
     const live = JSON.parse(read.get('doctor.json')!.toString()) as DoctorReport
     const { document: saved } = await lab.json<DoctorReport>('doctor', '--from', archive)
     expect(timeless(saved)).toEqual(timeless(withoutNumbers(live)))
-    expect(outcomes(saved)).toEqual(outcomes(before))
+    // consequences may have come since
+    expect(saved.rootCauses).toEqual(before.rootCauses)
   } finally {
     await rm(archive, { force: true })
   }
-}
-
-function outcomes({ rootCauses, checks }: DoctorReport): unknown {
-  return { rootCauses, checks: checks.map(({ id, status, severity, because }) => [id, status, severity, because]) }
 }
 
 /** Without what depends on the moment: durations, spans, and seconds since 1970. */

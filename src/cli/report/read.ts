@@ -26,6 +26,16 @@ export const textFile = 'doctor.txt'
 /** Bytes of each file that is read */
 const mostBytes = 200_000_000
 
+/** Runs work on a report. What it holds was made elsewhere: data of the wrong kind is its fault, and no bug. */
+async function reading<T>(path: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  try {
+    return await interruptible(work)
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw wrong(path, 'its data is damaged', error)
+    throw error
+  }
+}
+
 interface ReadReport {
   manifest: ReportManifest
   /** The files that were asked for, parsed */
@@ -55,12 +65,19 @@ function manifestIn(data: unknown, path: string): ReportManifest {
   if (typeof it !== 'object' || it === null || it.kind !== 'testops-admin report')
     throw wrong(path, 'it is not an archive that `testops-admin report` made')
   if (it.schemaVersion !== 1)
-    throw wrong(path, 'a newer version of testops-admin made it. Update testops-admin to read it')
+    throw wrong(
+      path,
+      typeof it.schemaVersion === 'number' && it.schemaVersion > 1
+        ? 'a newer version of testops-admin made it. Update testops-admin to read it'
+        : `${manifestFile} in it is incomplete`,
+    )
   const isWhole =
     typeof it.version === 'string' &&
     typeof it.createdAt === 'string' &&
     !Number.isNaN(Date.parse(it.createdAt)) &&
     typeof it.deployment === 'string' &&
+    typeof it.platform === 'string' &&
+    (it.build === null || typeof it.build === 'string') &&
     typeof it.exitCode === 'number' &&
     typeof it.secrets === 'number' &&
     isSummary(it.summary) &&
@@ -80,10 +97,13 @@ function isSummary(it: DoctorReport['summary'] | undefined): boolean {
   )
 }
 
-function wrong(path: string, why: string): AdminError {
-  return new AdminError('USAGE', `cannot read ${path}: ${why}`, [
-    command`tar -tzf ${asPath(path)}   # lists what it holds`,
-  ])
+function wrong(path: string, why: string, cause?: unknown): AdminError {
+  return new AdminError(
+    'USAGE',
+    `cannot read ${path}: ${why}`,
+    [command`tar -tzf ${asPath(path)}   # lists what it holds`],
+    { cause },
+  )
 }
 
 function evidenceIn(path: string, json: ReadReport['json']): Evidence {
@@ -121,7 +141,7 @@ export interface FromFlags {
  * USAGE if it is not a report.
  */
 export async function examineReport(flags: FromFlags, checks: readonly Check[]): Promise<number> {
-  return interruptible(async (signal) => {
+  return reading(flags.from, async (signal) => {
     const { manifest, json } = await readReport(flags.from, [evidenceFile], signal)
     const { at, deployment, commands, deadlineMs, recording } = evidenceIn(flags.from, json)
     const open = replaySources(recording)
@@ -141,7 +161,7 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     if (format !== 'json')
       tellLine(
         process.stderr,
-        `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now.`,
+        `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now. Commands in it come from the report.`,
       )
     const screen = screenOf(process.stdout)
     print(process.stdout, reportText(report, format, { screen, exitCode, verbose: flags.verbose }))
@@ -160,11 +180,14 @@ async function judgedAt<T>(at: Date, judge: () => Promise<T>): Promise<T> {
 
 /** Returns what a report holds. Throws USAGE for what is no such report. */
 export async function showReport(path: string): Promise<ShownReport> {
-  return interruptible(async (signal) => {
+  return reading(path, async (signal) => {
     const { manifest, json, listed } = await readReport(path, [removedFile], signal)
     const removed = json(removedFile)
     const isRemoved = (it: Partial<RemovedSecret> | null): boolean =>
-      typeof it?.mark === 'string' && typeof it.count === 'number' && Array.isArray(it.where)
+      typeof it?.mark === 'string' &&
+      typeof it.count === 'number' &&
+      Array.isArray(it.where) &&
+      it.where.every((place) => typeof place === 'string')
     if (!Array.isArray(removed) || !removed.every(isRemoved)) throw wrong(path, `${removedFile} in it is damaged`)
     return { ...manifest, file: path, files: listed, removed: removed as RemovedSecret[] }
   })
@@ -172,7 +195,7 @@ export async function showReport(path: string): Promise<ShownReport> {
 
 /** Returns what changed from one report to another. Throws USAGE for what is no such report. */
 export async function compareReports(from: string, to: string): Promise<ReportDifference> {
-  return interruptible(async (signal) => {
+  return reading(`${from} or ${to}`, async (signal) => {
     const [one, other] = await Promise.all(
       [from, to].map(async (path) => {
         const { manifest, json } = await readReport(path, [evidenceFile, diagnosisFile], signal)

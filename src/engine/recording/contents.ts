@@ -119,8 +119,9 @@ export function contentsOf(gathered: Gathered): ReportFile[] {
       (it, hide) => settingsOf(it, hide),
     ),
     jsonOf('values.json', valuesOf<object>(recording.release, 'latest'), (it) => it),
-    ...definitions.map(({ name, content }): ReportFile => {
-      const path = `definitions/${fileName(name)}`
+    ...definitions.map(({ name, content }, index): ReportFile => {
+      const isTaken = definitions.slice(0, index).some((it) => fileName(it.name) === fileName(name))
+      const path = `definitions/${isTaken ? `${index}-` : ''}${fileName(name)}`
       return typeof content === 'string' ? { name: path, text: content } : { name: `${path}.json`, json: () => content }
     }),
     jsonOf('runs-here.json', valuesOf<readonly unknown[]>(recording.runs, 'list'), (it, hide) => encode(it, hide)),
@@ -176,7 +177,7 @@ function fileName(name: string): string {
     name
       .replace(/^\/+/, '')
       .replace(/[^\w.-]+/g, '_')
-      .slice(0, 120) || 'unnamed'
+      .slice(-60) || 'unnamed'
   )
 }
 

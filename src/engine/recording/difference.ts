@@ -1,5 +1,7 @@
 import type { CheckReport, DoctorReport } from '../../core/check.ts'
-import { Secret } from '../../core/secret.ts'
+import { PartialSettings } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import type { BrokerQueue, ReleaseRevision, ServiceHealth, ServiceImage, SourceName } from '../../core/sources.ts'
 import { valuesOf } from './contents.ts'
 import type { Recording } from './record.ts'
@@ -33,7 +35,7 @@ export function differencesOf(one: Side, other: Side): { changes: Difference[]; 
   const notCompared: string[] = []
   for (const [part, read] of Object.entries(parts) as [Difference['part'], (side: Side) => Facts][]) {
     const [from, to] = [read(one), read(other)]
-    if (from === null && to === null) continue
+    if (from === null && to === null && [one, other].every((it) => isAbsent(it, part))) continue
     if (from === null || to === null) {
       notCompared.push(part)
       continue
@@ -41,12 +43,32 @@ export function differencesOf(one: Side, other: Side): { changes: Difference[]; 
     for (const name of [...new Set([...from.keys(), ...to.keys()])].sort()) {
       const [was, is] = [from.get(name) ?? null, to.get(name) ?? null]
       // a version that is missing was not read
-      if (part === 'versions' && (was === null || is === null)) notCompared.push(`${part}: ${name}`)
+      const isUnread = part === 'versions' || (part === 'settings' && [one, other].some(isPartial))
+      if (isUnread && (was === null || is === null)) notCompared.push(`${part}: ${name}`)
       else if (was !== is) changes.push({ part, name, from: was, to: is })
       else if (was?.includes(secret)) notCompared.push(`${part}: ${name}`)
     }
   }
   return { changes, notCompared }
+}
+
+const sources: Readonly<Partial<Record<Difference['part'], SourceName>>> = {
+  image: 'service',
+  settings: 'service',
+  values: 'release',
+  queues: 'broker',
+  restarts: 'service',
+}
+
+/** True if the deployment has no such part. */
+function isAbsent({ recording }: Side, part: Difference['part']): boolean {
+  const source = sources[part]
+  const it = source && recording[source]
+  return it !== undefined && 'error' in it && it.error instanceof AdminError && it.error.code === 'NOT_CONFIGURED'
+}
+
+function isPartial({ recording }: Side): boolean {
+  return valuesOf(recording.service, 'environment').some((it) => it instanceof PartialSettings)
 }
 
 const parts: Readonly<Record<Difference['part'], (side: Side) => Facts>> = {
@@ -101,6 +123,7 @@ function queueText({ durable, type, autoDelete, exclusive, arguments: given }: B
 }
 
 function plain(value: string | Secret): string {
+  if (value instanceof UnreadableSecret) return secret
   return value instanceof Secret ? withoutNumbers(value.reveal()) : withoutNumbers(value)
 }
 

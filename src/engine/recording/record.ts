@@ -182,7 +182,7 @@ export function replaySources(recording: Recording): OpenSources {
       return [
         name,
         async () => {
-          if (it === undefined) throw missing(`what ${name} said`)
+          if (it === undefined) throw missing(`from \`${name}\``)
           if ('error' in it) throw it.error
           return it.isList ? sources : sources[0]
         },
@@ -197,7 +197,7 @@ function answering({ facts, questions, answers }: RecordedPart): object {
     (method: string) =>
     (...input: unknown[]): unknown => {
       const it = known.get(questionOf(method, input))
-      if (it === undefined) return Promise.reject(missing(`an answer to \`${method}\``))
+      if (it === undefined) return Promise.reject(missing(`to \`${method}\``))
       if (it.isAtOnce) {
         if (it.ended === 'error') throw it.answer
         return it.answer
@@ -209,9 +209,7 @@ function answering({ facts, questions, answers }: RecordedPart): object {
   return { ...facts, ...Object.fromEntries(questions.map((name) => [name, ask(name)])) }
 }
 
-function missing(what: string): AdminError {
-  return new AdminError(
-    'UNAVAILABLE',
-    `the report does not hold ${what}: this version asks more than the one that made it`,
-  )
+/** Nothing was asked, which says nothing about the part itself. */
+function missing(where: string): AdminError {
+  return new AdminError('UNAVAILABLE', `the report has no answer ${where}`, [], { obstacle: { kind: 'beyond' } })
 }

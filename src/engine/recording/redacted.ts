@@ -1,6 +1,7 @@
 import { masksBy, withoutSecretsIn } from '../../core/redaction/document.ts'
 import { knownCount, remember } from '../../core/redaction/known.ts'
 import type { Secret } from '../../core/secret.ts'
+import { UnreadableSecret } from '../../core/secret.ts'
 import { isPlaceSetting } from '../../knowledge/settings.ts'
 import type { HideSecret } from './encoded.ts'
 
@@ -46,7 +47,7 @@ function cleanAll(files: readonly ReportFile[]): CleanFile[] {
   const tokenOf = (secret: string): string => {
     const key = plainForm(secret)
     // an address's user may be hidden together with its password
-    const inner = [...numbers].find(([known]) => known.length >= telling && key.includes(known))
+    const inner = [...numbers].find(([known]) => known.length >= telling && key.endsWith(`:${known}`))
     const number = numbers.get(key) ?? inner?.[1] ?? Math.max(0, ...numbers.values()) + 1
     numbers.set(key, number)
     return `[secret-${number}]`
@@ -59,6 +60,7 @@ function cleanAll(files: readonly ReportFile[]): CleanFile[] {
     return tokenOf(secret)
   }
   const hide: HideSecret = (secret: Secret, name) => {
+    if (secret instanceof UnreadableSecret) return '[unreadable]'
     const value = secret.reveal()
     return secret.mayAppear && name !== null && isPlaceSetting(name, value) ? value : tokenOf(value)
   }
@@ -67,8 +69,26 @@ function cleanAll(files: readonly ReportFile[]): CleanFile[] {
     text:
       'text' in file
         ? clean(file.text)
-        : `${JSON.stringify(withoutSecretsIn(file.json(hide), { clean, whole }), null, 1)}\n`,
+        : `${JSON.stringify(withoutSecretsIn(withoutFingerprints(file.json(hide)), { clean, whole }), null, 1)}\n`,
   }))
+}
+
+/**
+ * Returns plain data without the fingerprints of secrets that a plan compares them by: a short password can be guessed
+ * from one.
+ */
+function withoutFingerprints(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map((it: unknown) => withoutFingerprints(it))
+  if (typeof data !== 'object' || data === null) return data
+  const isOfSecret = 'kind' in data && data.kind === 'set-secret'
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [
+      key,
+      isOfSecret && ['salt', 'from', 'to'].includes(key) && typeof value === 'string'
+        ? '[fingerprint]'
+        : withoutFingerprints(value),
+    ]),
+  )
 }
 
 const token = /\[secret-\d{1,9}\]/g

@@ -35,7 +35,10 @@ const copyAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Returns an object without what only its controllers need. */
 function shownOf(object: Workload | Pod): Readonly<Record<string, unknown>> {
   const { managedFields: _, annotations, ...metadata } = { managedFields: null, ...object.metadata }
-  const kept = Object.entries(annotations ?? {}).filter(([key]) => key !== copyAnnotation)
+  const kept = Object.entries(annotations ?? {}).filter(
+    // the chart's checksums of Secrets are fingerprints of them
+    ([key]) => key !== copyAnnotation && !key.startsWith('checksum/'),
+  )
   return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(kept) } }
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { DoctorReport } from '../../../src/core/check.ts'
-import { Secret } from '../../../src/core/secret.ts'
+import { PartialSettings } from '../../../src/core/deployment.ts'
+import { AdminError } from '../../../src/core/error.ts'
+import { Secret, UnreadableSecret } from '../../../src/core/secret.ts'
 import { differencesOf } from '../../../src/engine/recording/difference.ts'
 import type { RecordedAnswer, Recording } from '../../../src/engine/recording/record.ts'
 
@@ -91,6 +93,25 @@ test('finds what was added, removed and changed in each part', () => {
 test('a part that one of them lacks is not compared', () => {
   expect(differencesOf(side({ queues: [] }), side({ settings: [] }))).toEqual({
     changes: [],
-    notCompared: ['versions: RabbitMQ', 'settings', 'queues'],
+    notCompared: ['versions: RabbitMQ', 'settings', 'values', 'queues'],
   })
+})
+
+test('a setting that one of them could not read is neither missing nor changed', () => {
+  const settings: [string, string | Secret][] = [
+    ['A', '1'],
+    ['B', new UnreadableSecret(new Error('hidden'))],
+  ]
+  const one = side({ settings, values: {} })
+  const other = side({ settings: [['B', new UnreadableSecret(new Error('hidden'))]], values: {} })
+  const partial = new PartialSettings([['B', '2']], new AdminError('FORBIDDEN', 'no permission'))
+  expect(differencesOf(one, one).changes).toEqual([])
+  expect(differencesOf(one, other).changes).toEqual([{ part: 'settings', name: 'A', from: '1', to: null }])
+  const service = answers({ environment: partial })
+  const { changes, notCompared } = differencesOf(one, {
+    ...other,
+    recording: { ...other.recording, service } as Recording,
+  })
+  expect(changes.filter(({ name }) => name === 'A')).toEqual([])
+  expect(notCompared).toContain('settings: A')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Secret } from '../../../src/core/secret.ts'
+import { Secret, UnreadableSecret } from '../../../src/core/secret.ts'
 import { encode } from '../../../src/engine/recording/encoded.ts'
 import { redacted, withoutNumbers } from '../../../src/engine/recording/redacted.ts'
 
@@ -64,4 +64,26 @@ test('a place that was read from among secrets is shown, a value that may be a s
 
 test('printed anew, a number is the mask that stands elsewhere', () => {
   expect(withoutNumbers({ a: ['x [secret-12] y'] })).toEqual({ a: ['x [secret] y'] })
+})
+
+test('different secrets have different numbers, also if one begins with the other', () => {
+  const settings = new Map([
+    ['A_PASSWORD', new Secret('Sommer2025x')],
+    ['B_PASSWORD', new Secret('Sommer2025x!')],
+    ['C_PASSWORD', new UnreadableSecret(new Error('no permission'))],
+  ])
+  const [file] = redacted([
+    { name: 'a.json', json: (hide) => [...settings].map(([name, it]) => [name, hide(it, name)]) },
+  ]).files
+  expect(JSON.parse(file!.text)).toEqual([
+    ['A_PASSWORD', '[secret-1]'],
+    ['B_PASSWORD', '[secret-2]'],
+    ['C_PASSWORD', '[unreadable]'],
+  ])
+})
+
+test('what a plan compares a secret by is no way to guess it', () => {
+  const action = { kind: 'set-secret', name: 'X', salt: 'c2FsdA==', from: 'Zmlyc3Q=', to: 'c2Vjb25k' }
+  const [file] = redacted([{ name: 'a.json', json: () => ({ steps: [{ action }] }) }]).files
+  expect(file!.text).not.toMatch(/c2FsdA|Zmlyc3Q|c2Vjb25k/)
 })
