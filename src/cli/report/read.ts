@@ -161,7 +161,8 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     if (format !== 'json')
       tellLine(
         process.stderr,
-        `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now. Commands in it come from the report.`,
+        `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now. Commands in it come ` +
+          'from the report.',
       )
     const screen = screenOf(process.stdout)
     print(process.stdout, reportText(report, format, { screen, exitCode, verbose: flags.verbose }))
