@@ -58,8 +58,8 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
       if (isPresent && target.broker === null)
         throw new AdminError(
           'USAGE',
-          `the deployment is declared to run ${from.label} already: name another build, or the version of RabbitMQ to ` +
-            'upgrade to with --broker',
+          `the deployment is declared to run ${from.label} already: name another build, or the version of RabbitMQ ` +
+            'to upgrade to with --broker',
         )
       const { rootCauses: _, ...report } = await runChecks({
         checks: preflightChecks(target),
