@@ -64,7 +64,7 @@ test('doctor says from a report on a machine without the lab what it said of the
     expect([one.exitCode, one.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /^From a report of \S+, made by testops-admin \S+\. Nothing was asked now\. Commands in it come from the report/,
+        /^From a report of \S+, .* Nothing was asked now\. Commands in it come from the report/,
       ),
     ])
     expect(one.stdout).toMatch(/testops-admin unlock-changelog -d lab/)
