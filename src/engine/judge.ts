@@ -80,7 +80,7 @@ function remember<T extends object>(source: T): T {
 /**
  * Waits for `work` for at most `milliseconds`, then rejects with the error of `late`; the outcome of `work` is ignored.
  */
-async function withDeadline<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+export async function withDeadline<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const end = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), milliseconds)

@@ -1,11 +1,12 @@
 import { checks } from '../../checks/index.ts'
 import { AdminError } from '../../core/error.ts'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { parseBytes } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 import { askMore, contentsOf } from '../../engine/recording/contents.ts'
 import type { Gap } from '../../engine/recording/contents.ts'
 import { recordSources } from '../../engine/recording/record.ts'
-import { redacted } from '../../engine/recording/redacted.ts'
+import { redacted, withoutNumbers } from '../../engine/recording/redacted.ts'
 import type { CleanFile } from '../../engine/recording/redacted.ts'
 import { exitCodeOf } from '../../engine/report.ts'
 import { plainScreen } from '../../output/paint.ts'
@@ -89,7 +90,7 @@ export async function makeReport(flags: ReportFlags, version: string): Promise<M
         files: kept.map(({ name: file, text }) => ({ name: file, bytes: Buffer.byteLength(text) })),
       }
       const all = [
-        jsonFile(manifestFile, redacted([{ name: manifestFile, json: () => manifest }]).files[0]!.text),
+        jsonFile(manifestFile, `${JSON.stringify(withoutSecretsIn(withoutNumbers(manifest)), null, 1)}\n`),
         ...kept,
         jsonFile(removedFile, `${JSON.stringify(removed, null, 1)}\n`),
       ]

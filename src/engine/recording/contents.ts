@@ -4,6 +4,7 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Definition, LogRecord, RecentRecords, ServiceCommands, SourceName, Sources } from '../../core/sources.ts'
 import { signatures } from '../../knowledge/signatures.ts'
+import { withDeadline } from '../judge.ts'
 import type { OpenSources } from '../judge.ts'
 import { decode, encode } from './encoded.ts'
 import type { HideSecret } from './encoded.ts'
@@ -72,18 +73,12 @@ export async function askMore(open: OpenSources, deadlineMs: number): Promise<Ga
 }
 
 async function gapOf(what: string, ask: () => Promise<unknown>, deadlineMs: number): Promise<Gap[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs / 1000} s`)), deadlineMs)
-  })
   try {
-    await Promise.race([ask(), late])
+    await withDeadline(ask(), deadlineMs, () => new Error(`no answer within ${deadlineMs / 1000} s`))
     return []
   } catch (error) {
     if (error instanceof AdminError && error.code === 'NOT_CONFIGURED') return []
     return [{ what, why: messageOf(error) }]
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -98,7 +98,7 @@ const decoders: Readonly<Record<string, (it: Encoded) => unknown>> = {
   refusal({ code, message, suggestions, obstacle, cause }) {
     if (typeof code !== 'string' || !Object.hasOwn(exitCodes, code))
       throw new Error('it holds an error of unknown kind')
-    // eslint-disable-next-line own/quoted-commands -- its values were quoted where it was made
+    // eslint-disable-next-line own/quoted-commands -- an archive's own: doctor says where they come from
     return new AdminError(code as ErrorCode, textOf(message), listOf(suggestions).map(textOf), {
       obstacle: decode(obstacle) as Obstacle | null,
       ...(cause !== undefined && { cause: decode(cause) }),
