@@ -17,7 +17,8 @@ describe('rights', () => {
     ])
     expect((await source.storage()).dataDirectory).toBe(null)
     expect(await source.temporarySpace()).toEqual({ writable: true })
-    expect((await source.connections()).max).toBe(200)
+    const [configured] = await fresh.query("SELECT current_setting('max_connections')::int AS max")
+    expect((await source.connections()).max).toBe(configured!['max'])
   })
 
   test('what others do is hidden, unless the user may see it', async () => {

@@ -1,9 +1,10 @@
-import { rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { env } from 'node:process'
 import { afterAll, describe } from 'vitest'
 import { localPrograms } from '../kubernetes/exec.ts'
-import { kubeconfigFor } from '../kubernetes/passing-kubeconfig.ts'
+import { kubeconfigIn } from '../kubernetes/kubeconfig.ts'
 import { startApiServer } from '../kubernetes/server.ts'
 import type { ApiServer } from '../kubernetes/server.ts'
 import { kubernetesContract } from './kubernetes.ts'
@@ -23,8 +24,7 @@ describe('Kubernetes', () => {
     if (given !== undefined) return given
     own = await startApiServer()
     own.cluster.hooks.exec = localPrograms('cat')
-    const file = await kubeconfigFor(own.url)
-    folder = dirname(file)
-    return file
+    folder = await mkdtemp(join(tmpdir(), 'testops-admin-'))
+    return kubeconfigIn(folder, own.url)
   })
 })

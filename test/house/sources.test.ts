@@ -28,6 +28,14 @@ test('no line of code is longer than 120 characters', () => {
   expect(long).toEqual([])
 })
 
+test('only test files register hooks as they are loaded', () => {
+  // a module is loaded once for all files of a process: the second file that imports it would have no such hook
+  const hook = /^(?:before|after)(?:All|Each)\(/m
+  const own = filesIn('test').filter((file) => file.endsWith('.ts') && hook.test(readFileSync(file, 'utf8')))
+  expect(own.length).toBeGreaterThan(20)
+  expect(own.filter((file) => !file.endsWith('.test.ts')).map((file) => file.slice(root.length))).toEqual([])
+})
+
 test('doctor on Kubernetes loads at most 270 files before it has read anything', async () => {
   const { metafile } = await build({
     absWorkingDir: root,

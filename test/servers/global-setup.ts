@@ -19,7 +19,7 @@ declare module 'vitest' {
 }
 
 const requests: Readonly<Record<keyof TestServers, Omit<ServerRequest, 'directory'>>> = {
-  postgres: { kind: 'postgres', postgres: { maxConnections: 600 } },
+  postgres: { kind: 'postgres', postgres: { maxConnections: 200 } },
   redis: { kind: 'redis', redis: { databases: 1000 } },
   rabbitmq3: { kind: 'rabbitmq', rabbitmq: { line: '3' } },
   rabbitmq43: { kind: 'rabbitmq', rabbitmq: { line: '4.3' } },

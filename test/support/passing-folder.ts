@@ -1,17 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { onTestFinished } from 'vitest'
 
-const folders: string[] = []
-
-afterAll(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
-})
-
-/** Creates a folder that several tests of a file share; it is removed after all of them. */
+/** Creates a folder that is removed when the test ends. */
 export async function passingFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-'))
-  folders.push(folder)
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { practiceMachine } from '../../../../src/lab/practice-service/machine.ts'
 import { startPracticeService } from '../../../../src/lab/practice-service/service.ts'
 import type { PracticeService } from '../../../../src/lab/practice-service/service.ts'
@@ -21,15 +21,9 @@ export interface Deployment {
   redis: FreshRedisDatabase
 }
 
-const cleanups: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
-
 /** Runs when the test ends, last registered first. */
 export function onEnd(cleanup: () => Promise<unknown>): void {
-  cleanups.push(cleanup)
+  onTestFinished(async () => void (await cleanup()))
 }
 
 export async function deployment(line: '3' | '4.3' = '3'): Promise<Deployment> {
