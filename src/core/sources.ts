@@ -116,6 +116,8 @@ export interface RunsSource {
   readonly target: string
   /** Returns the runs, oldest first; throws UNEXPECTED_ANSWER for a journal that cannot be read */
   list(): Promise<readonly RunState[]>
+  /** Returns the newest journals whole, oldest first. Absent: this machine keeps none */
+  journals?(): Promise<readonly (RunHistory | UnreadableRun)[]>
   /**
    * Returns the runs that the deployment keeps. Others may write there: even that a run is over is only their word.
    * Throws as the deployment does

@@ -100,6 +100,11 @@ const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
   },
 }
 
+/** True if a text names a platform. */
+export function isPlatformName(name: unknown): name is PlatformName {
+  return typeof name === 'string' && Object.hasOwn(platforms, name)
+}
+
 /** Returns the traits of a deployment's platform. */
 export function traitsOf({ platform }: { platform: PlatformName }): PlatformTraits {
   return platforms[platform]

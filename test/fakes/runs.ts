@@ -6,8 +6,14 @@ import type { Answers } from './fake.ts'
 /** A machine on which nothing was ever repaired, unless told otherwise. */
 export function fakeRuns(answers: Answers<RunsSource> = {}): RunsSource {
   return fake<RunsSource>(
-    { target: '/home/op/.local/state/testops-admin/prod/runs', list: [], inDeployment: [], operator: null },
-    ['list', 'inDeployment', 'operator'],
+    {
+      target: '/home/op/.local/state/testops-admin/prod/runs',
+      list: [],
+      journals: [],
+      inDeployment: [],
+      operator: null,
+    },
+    ['list', 'journals', 'inDeployment', 'operator'],
     answers,
   )
 }

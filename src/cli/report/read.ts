@@ -13,7 +13,8 @@ import { exitCodeOf } from '../../engine/report.ts'
 import type { ReportDifference, ReportManifest, ShownReport } from '../../output/report.ts'
 import { diagnosis } from '../doctor/session.ts'
 import { reportText } from '../doctor/print.ts'
-import type { Format } from '../doctor/print.ts'
+import { isDocument } from '../doctor/print.ts'
+import type { DocumentFormat, Format } from '../doctor/print.ts'
 import { interruptible } from '../interrupt.ts'
 import { screenOf } from '../screen.ts'
 import { print, tellLine } from '../write.ts'
@@ -36,6 +37,26 @@ async function reading<T>(path: string, work: (signal: AbortSignal) => Promise<T
   }
 }
 
+/** Values in a file: small ones take many times their bytes once they are read */
+const mostValues = 2_000_000
+
+const [quote, backslash, comma, list, object] = [...'"\\,[{'].map((it) => it.codePointAt(0))
+
+/** Returns true if JSON has more than so many values; those of lists and objects count, and these themselves. */
+function hasMoreValues(json: Uint8Array, most: number): boolean {
+  let count = 0
+  for (let at = 0; at < json.length; at += 1) {
+    const it = json[at]
+    if (it === quote) {
+      for (at += 1; at < json.length && json[at] !== quote; at += 1) if (json[at] === backslash) at += 1
+    } else if (it === comma || it === list || it === object) {
+      count += 1
+      if (count > most) return true
+    }
+  }
+  return false
+}
+
 interface ReadReport {
   manifest: ReportManifest
   /** The files that were asked for, parsed */
@@ -50,6 +71,7 @@ async function readReport(path: string, names: readonly string[], signal: AbortS
   const json = (name: string): unknown => {
     const bytes = read.get(name)
     if (bytes === undefined) throw wrong(path, `${name} is missing in it`)
+    if (hasMoreValues(bytes, mostValues)) throw wrong(path, `${name} in it has more than ${mostValues} values`)
     try {
       return JSON.parse(bytes.toString('utf8')) as unknown
     } catch (error) {
@@ -132,7 +154,8 @@ export interface FromFlags {
   from: string
   json: boolean
   verbose: boolean
-  format: Format
+  format: Format | DocumentFormat
+  output?: readonly string[] | undefined
   'fail-on': FailOn
 }
 
@@ -141,9 +164,12 @@ export interface FromFlags {
  * USAGE if it is not a report.
  */
 export async function examineReport(flags: FromFlags, checks: readonly Check[]): Promise<number> {
+  const format = flags.json ? 'json' : flags.format
+  const documents = isDocument(format) || flags.output ? await import('../doctor/documents.ts') : null
+  const outputs = (await documents?.outputsOf(flags.output ?? [])) ?? []
   return reading(flags.from, async (signal) => {
     const { manifest, json } = await readReport(flags.from, [evidenceFile], signal)
-    const { at, deployment, commands, deadlineMs, recording } = evidenceIn(flags.from, json)
+    const { startedAt, at, deployment, commands, deadlineMs, recording } = evidenceIn(flags.from, json)
     const open = replaySources(recording)
     const judged = await judgedAt(at, async () =>
       diagnosis({
@@ -154,9 +180,12 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
         signal,
       }).examine(),
     )
-    const report = { ...withoutNumbers(judged), startedAt: at.toISOString() }
+    const report = {
+      ...withoutNumbers(judged),
+      startedAt: startedAt.toISOString(),
+      durationMs: at.getTime() - startedAt.getTime(),
+    }
     const exitCode = exitCodeOf(report, flags['fail-on'])
-    const format: Format = flags.json ? 'json' : flags.format
     const { version, createdAt } = manifest
     if (format !== 'json')
       tellLine(
@@ -165,7 +194,14 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
           'from the report.',
       )
     const screen = screenOf(process.stdout)
-    print(process.stdout, reportText(report, format, { screen, exitCode, verbose: flags.verbose }))
+    const { verbose } = flags
+    print(
+      process.stdout,
+      isDocument(format)
+        ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'] })
+        : reportText(report, format, { screen, exitCode, verbose }),
+    )
+    await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose })
     return exitCode
   })
 }

@@ -39,7 +39,8 @@ const ofAddress = /:\/\/[^\s/:@]{0,100}:([^\s/:@]{1,500})@/g
 /** Adds a value that no outgoing text may contain from now on, and the password in it if it is an address; ignores
  * what is not telling. */
 export function remember(value: string): void {
-  for (const [, password] of value.matchAll(ofAddress)) remember(password!)
+  for (const [, password] of value.matchAll(ofAddress))
+    for (const form of [password!, decoded(password!)]) remember(form)
   if (!isTelling(value) || all.has(value)) return
   const json = JSON.stringify(value).slice(1, -1)
   const percent = percentEncoded(value)
@@ -59,6 +60,15 @@ export function remember(value: string): void {
     encoded: unique(encodedParts(value)),
     isAlone: value.trim().length < shortest,
   })
+}
+
+/** Returns a password without the escapes of an address. */
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password)
+  } catch {
+    return password
+  }
 }
 
 /** Returns how many values are known: text found clean before another came must be examined again. */

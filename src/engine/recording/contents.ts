@@ -1,8 +1,10 @@
 import type { DoctorReport } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import { isTimeZone } from '../../core/local-time.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Definition, LogRecord, RecentRecords, ServiceCommands, SourceName, Sources } from '../../core/sources.ts'
+import { isPlatformName } from '../../knowledge/platforms.ts'
 import { signatures } from '../../knowledge/signatures.ts'
 import { withDeadline } from '../judge.ts'
 import type { OpenSources } from '../judge.ts'
@@ -34,7 +36,7 @@ const more: { readonly [K in Exclude<SourceName, 'database'>]?: readonly Asked<S
   sessions: ['identity', 'clock', 'memory'],
   api: ['health'],
   release: ['latest'],
-  runs: ['list', 'inDeployment'],
+  runs: ['list', 'journals', 'inDeployment'],
 }
 
 /** Something that could not be read. */
@@ -93,7 +95,11 @@ export interface Gathered {
 }
 
 /** What `doctor` needs to judge again. */
-export type Evidence = Omit<Gathered, 'report'> & { at: Date }
+export type Evidence = Omit<Gathered, 'report'> & {
+  startedAt: Date
+  /** When the last answer had come: what a log says of the moments before is not ahead of it */
+  at: Date
+}
 
 /** Names of the files that `doctor --from` and `report diff` read. */
 export const evidenceFile = 'answers.json'
@@ -119,7 +125,7 @@ export function contentsOf(gathered: Gathered): ReportFile[] {
       const path = `definitions/${isTaken ? `${index}-` : ''}${fileName(name)}`
       return typeof content === 'string' ? { name: path, text: content } : { name: `${path}.json`, json: () => content }
     }),
-    jsonOf('runs-here.json', valuesOf<readonly unknown[]>(recording.runs, 'list'), (it, hide) => encode(it, hide)),
+    jsonOf('runs-here.json', valuesOf<readonly unknown[]>(recording.runs, 'journals'), (it, hide) => encode(it, hide)),
     jsonOf('runs-in-deployment.json', valuesOf<readonly unknown[]>(recording.runs, 'inDeployment'), (it, hide) =>
       encode(it, hide),
     ),
@@ -203,6 +209,9 @@ function excerptOf({ records, complete }: RecentRecords): string {
   return `${parts.join('\n')}\n`
 }
 
+/** Questions that no check asks: files of their own hold the answers */
+const ownFiles = ['definitions', 'journals']
+
 /** Returns what `doctor` needs to judge again, as JSON data. */
 function evidenceOf({ recording, deployment, commands, deadlineMs, report }: Gathered, hide: HideSecret): unknown {
   const ofPart = ({ facts, questions, answers }: RecordedPart): unknown => ({
@@ -211,12 +220,13 @@ function evidenceOf({ recording, deployment, commands, deadlineMs, report }: Gat
     answers: answers.map(({ question, ended, answer, isAtOnce }) => ({
       question,
       ended,
-      answer: encode(answer, hide),
+      answer: ownFiles.some((it) => question.startsWith(`${it} `)) ? [] : encode(answer, hide),
       ...(isAtOnce && { isAtOnce }),
     })),
   })
   return {
-    at: report.startedAt,
+    startedAt: report.startedAt,
+    at: new Date(Date.parse(report.startedAt) + report.durationMs).toISOString(),
     deadlineMs,
     deployment: encode(withoutEditable(deployment), hide),
     // commands that enter a secret again, which their names would hide
@@ -237,25 +247,47 @@ function withoutEditable({ editable, ...deployment }: Deployment): unknown {
 
 /** Returns what `evidenceOf` was made of. Throws an Error that says what is wrong with the data. */
 export function readEvidence(data: unknown): Evidence {
-  const { at, deadlineMs, deployment, enter, commands, sources } = recordOf(data, 'it is no document')
-  if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) throw new Error('`at` is no time')
+  const { startedAt, at, deadlineMs, deployment, enter, commands, sources } = recordOf(data, 'it is no document')
+  const timeIn = (value: unknown, name: string): Date => {
+    if (typeof value !== 'string' || Number.isNaN(Date.parse(value))) throw new Error(`\`${name}\` is no time`)
+    return new Date(value)
+  }
   if (typeof deadlineMs !== 'number' || !(deadlineMs > 0)) throw new Error('`deadlineMs` is no number')
   const read = decode(deployment) as Partial<Deployment> | null
-  const isDeployment =
-    typeof read?.name === 'string' && typeof read.platform === 'string' && typeof read.vendor?.prefix === 'string'
-  if (!isDeployment) throw new Error('`deployment` is incomplete')
+  if (!isDeployment(read)) throw new Error('`deployment` is incomplete')
   const all = recordOf(sources, '`sources` is missing')
   const recording = Object.fromEntries(
     sourceNames.flatMap((name) => (Object.hasOwn(all, name) ? [[name, readSource(all[name], name)]] : [])),
   ) as Recording
   return {
-    at: new Date(at),
-    deadlineMs,
-    deployment: withEditable(read as Deployment, enter),
+    startedAt: timeIn(startedAt, 'startedAt'),
+    at: timeIn(at, 'at'),
+    deadlineMs: Math.min(deadlineMs, longestMs),
+    deployment: withEditable(read, enter),
     commands: decode(commands) as ServiceCommands | null,
     recording,
   }
 }
+
+/** The longest that a check has, whatever a report says: `--timeout` allows no more */
+const longestMs = 3_700_000
+
+function isDeployment(it: Partial<Deployment> | null): it is Deployment {
+  const isTextOr = (value: unknown, other: unknown): boolean => value === other || typeof value === 'string'
+  return (
+    typeof it?.name === 'string' &&
+    isPlatformName(it.platform) &&
+    typeof it.vendor?.prefix === 'string' &&
+    typeof it.vendor.package === 'string' &&
+    (it.timeZone === null || (typeof it.timeZone === 'string' && isTimeZone(it.timeZone))) &&
+    [it.config, it.found, it.cluster].every((text) => isTextOr(text, undefined)) &&
+    (it.file === undefined || (['--values', '--compose'].includes(it.file.flag) && isTextOr(it.file.path, null))) &&
+    (it.editable === undefined || typeof it.editable.configuration === 'string')
+  )
+}
+
+/** Parts of one source: no deployment has as many databases */
+const mostParts = 1000
 
 function withEditable(deployment: Deployment, enter: unknown): Deployment {
   const { editable } = deployment
@@ -276,6 +308,7 @@ function readSource(data: unknown, name: string): Recording[SourceName] {
   const { isList, parts } = it
   if (typeof isList !== 'boolean' || !Array.isArray(parts) || parts.length === 0)
     throw new Error(`\`${name}\` is incomplete`)
+  if (parts.length > mostParts) throw new Error(`\`${name}\` has more than ${mostParts} parts`)
   return { isList, parts: parts.map((part: unknown) => readPart(part, name)) }
 }
 

@@ -100,7 +100,7 @@ const decoders: Readonly<Record<string, (it: Encoded) => unknown>> = {
       throw new Error('it holds an error of unknown kind')
     // eslint-disable-next-line own/quoted-commands -- an archive's own: doctor says where they come from
     return new AdminError(code as ErrorCode, textOf(message), listOf(suggestions).map(textOf), {
-      obstacle: decode(obstacle) as Obstacle | null,
+      obstacle: obstacleOf(decode(obstacle)),
       ...(cause !== undefined && { cause: decode(cause) }),
     })
   },
@@ -109,6 +109,13 @@ const decoders: Readonly<Record<string, (it: Encoded) => unknown>> = {
     error.name = textOf(name)
     return code === undefined ? error : Object.assign(error, { code: textOf(code) })
   },
+}
+
+function obstacleOf(value: unknown): Obstacle | null {
+  if (value === null || value === undefined) return null
+  if (typeof value !== 'object' || !('kind' in value) || typeof value.kind !== 'string')
+    throw new Error('it holds an obstacle of no kind')
+  return value as Obstacle
 }
 
 function errorOf(value: unknown): Error {

@@ -2,6 +2,8 @@ import { masksBy, withoutSecretsIn } from '../../core/redaction/document.ts'
 import { knownCount, remember } from '../../core/redaction/known.ts'
 import type { Secret } from '../../core/secret.ts'
 import { UnreadableSecret } from '../../core/secret.ts'
+import { looksSecret } from '../../core/redaction/table.ts'
+import { isWordy } from '../../core/redaction/values.ts'
 import { isPlaceSetting } from '../../knowledge/settings.ts'
 import type { HideSecret } from './encoded.ts'
 
@@ -35,14 +37,19 @@ const mostPlaces = 50
  * gets the same number in all files.
  */
 export function redacted(files: readonly ReportFile[]): { files: CleanFile[]; removed: RemovedSecret[] } {
+  const plain = new Set<string>()
   for (let turn = 1; ; turn += 1) {
-    const before = knownCount()
-    const clean = cleanAll(files)
-    if (knownCount() === before || turn === mostTurns) return { files: clean, removed: removedFrom(clean) }
+    const before = knownCount() + plain.size
+    const clean = cleanAll(files, plain)
+    if (knownCount() + plain.size === before || turn === mostTurns) return { files: clean, removed: removedFrom(clean) }
   }
 }
 
-function cleanAll(files: readonly ReportFile[]): CleanFile[] {
+/** Files that people wrote: a secret may stand in them under another name, as at an anchor of YAML */
+const written = /^(?:definitions\/|values\.json$)/
+
+/** `plain`: collects the secrets that are hidden as a whole value, also plain words, which are searched for nowhere */
+function cleanAll(files: readonly ReportFile[], plain: Set<string>): CleanFile[] {
   const numbers = new Map<string, number>()
   const tokenOf = (secret: string): string => {
     const key = plainForm(secret)
@@ -52,26 +59,60 @@ function cleanAll(files: readonly ReportFile[]): CleanFile[] {
     numbers.set(key, number)
     return `[secret-${number}]`
   }
-  const masks = masksBy(tokenOf)
+  // found by its name here, it may stand elsewhere without one
+  const masks = masksBy((secret) => {
+    learn(secret)
+    return tokenOf(secret)
+  })
   const clean = (text: string): string => masks.clean(unnumbered(text))
   const whole = (secret: string): string => {
     if (isToken(secret)) return secret
-    remember(secret)
+    if (!isName.test(secret)) remember(secret)
+    if (secret.length >= telling) plain.add(secret)
     return tokenOf(secret)
   }
+  const cleanWritten = (text: string): string => (plain.has(text) ? tokenOf(text) : clean(text))
   const hide: HideSecret = (secret: Secret, name) => {
     if (secret instanceof UnreadableSecret) return '[unreadable]'
     const value = secret.reveal()
-    return secret.mayAppear && name !== null && isPlaceSetting(name, value) ? value : tokenOf(value)
+    if (secret.mayAppear && name !== null && isPlaceSetting(name, value)) return value.replace(keyed, hideKeyed)
+    learn(value)
+    return tokenOf(value)
   }
+  const hideKeyed = (_: string, name: string, value: string): string =>
+    `${name}${isOrdinary(value) ? value : whole(value)}`
   return files.map((file) => ({
     name: file.name,
     text:
       'text' in file
         ? clean(file.text)
-        : `${JSON.stringify(withoutSecretsIn(withoutFingerprints(file.json(hide)), { clean, whole }), null, 1)}\n`,
+        : `${JSON.stringify(
+            withoutSecretsIn(withoutFingerprints(file.json(hide)), {
+              clean: written.test(file.name) ? cleanWritten : clean,
+              whole,
+              isStrict: true,
+            }),
+            null,
+            1,
+          )}\n`,
   }))
 }
+
+/** A name, a variable, a path or an address: hidden where it stands below a secret name, and nowhere else */
+const isName = /^(?:[a-z]+(?:[-_.][a-z]+)*|[A-Z]+(?:_[A-Z\d]+)*|\.{0,2}\/.*|[a-z]{2,10}:\/\/[^@]*)$/s
+
+/** Remembers what was hidden, so that it is hidden everywhere. A word, a path or a host is not: any text has many. */
+function learn(secret: string): void {
+  if (looksSecret(secret) && !isWordy(secret)) remember(secret)
+}
+
+/** `?key=X`, `-Dlicense.key=X`: a part of an address or of options whose name says too little elsewhere */
+const keyed =
+  /((?:[?&;,\s]|^|-D)[\w.-]{0,80}(?:key|auth|sig|signature|code|cred|pin|sas|pass|phrase)\d{0,3}=)([^&;,\s"']+)/gi
+
+/** A path, a flag or a variable: no secret, whatever its name. */
+const isOrdinary = (value: string): boolean =>
+  /^(?:true|false|\d{1,3}|[./].*|[a-z]:[\\/].*|\$\{.*|classpath:.*|file:.*)$/i.test(value)
 
 /**
  * Returns plain data without the fingerprints of secrets that a plan compares them by: a short password can be guessed

@@ -1,11 +1,14 @@
 import { realpath } from 'node:fs/promises'
 import { readUpTo } from '../../adapters/read-file.ts'
+import { YamlError, yamlDocuments } from '../../adapters/yaml/index.ts'
 import { isHostName } from '../../core/host.ts'
 import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import { command } from '../../core/shell-command.ts'
+import { isObject } from '../../core/shape.ts'
 import type {
   Controller,
+  Definition,
   InstanceEnd,
   InstanceHealth,
   Machine,
@@ -232,7 +235,7 @@ export function composeService(
       Promise.all(
         (view.found.files?.files ?? []).map(async (name) => ({
           name,
-          content: (await readUpTo(name, mostDefined))?.toString('utf8') ?? `more than ${mostDefined} bytes`,
+          content: contentOf((await readUpTo(name, mostDefined))?.toString('utf8') ?? null),
         })),
       ),
     hasImage: async (wanted) => hasImage(view, wanted),
@@ -249,6 +252,19 @@ export function composeService(
     },
     commands,
     settingsFiles: settingsFilesOf(view.found.files),
+  }
+}
+
+/** Returns what a compose file says: its data, without comments and anchors; as text if it is not YAML. */
+function contentOf(text: string | null): Definition['content'] {
+  if (text === null) return `more than ${mostDefined} bytes`
+  try {
+    const documents = yamlDocuments(text)
+    const [first] = documents
+    return documents.length === 1 && isObject(first) ? first : { documents }
+  } catch (error) {
+    if (error instanceof YamlError) return text
+    throw error
   }
 }
 

@@ -12,8 +12,8 @@ export interface ServiceManager {
   stop(options: { timeoutMs: number }): Promise<void>
   /** Returns what it passes to the service; the files are in the order in which they are read */
   environment(): Promise<{ variables: ReadonlyMap<string, string>; files: readonly EnvironmentFile[] }>
-  /** Returns the unit's files, as text. Absent: there is no unit */
-  definition?: () => Promise<string>
+  /** Returns the lines of the unit's files. Absent: there is no unit */
+  definition?: () => Promise<{ lines: readonly unknown[] }>
   readonly commands: ServiceCommands
   /** Where it keeps the service's output; null if unknown */
   readonly log: LogOrigin | null

@@ -22,6 +22,38 @@ export function wordsOf(text: string): string[] {
   )
 }
 
+/**
+ * Parses what `systemctl cat` prints: each line as a text, and those that hold words, such as a command line, as their
+ * name and these. Leaves out comments but for the files' names: somebody's notes show nothing of the unit.
+ */
+export function definitionIn(text: string): { lines: readonly unknown[] } {
+  // a comment may stand between the lines that a backslash joins
+  const isShown = (line: string): boolean => line.trim() !== '' && (/^# \/\S+$/.test(line) || !/^\s*[#;]/.test(line))
+  return {
+    lines: text
+      .split(/\r?\n/)
+      .filter(isShown)
+      .join('\n')
+      .replace(/\\\n/g, ' ')
+      .split('\n')
+      .map((line) => {
+        const [, name, rest = ''] = /^\s*(Exec\w+|Environment)\s*=(.*)$/.exec(line) ?? []
+        if (name === undefined) return line
+        const words = wordsOf(rest)
+        return { [name]: name === 'Environment' ? variablesIn(words) : words }
+      }),
+  }
+}
+
+function variablesIn(words: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const [, name = word, value = ''] = /^([^=]*)=(.*)$/s.exec(word) ?? []
+      return [name, value]
+    }),
+  )
+}
+
 const statusProperties =
   'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,' +
   'ExecMainCode,ExecMainStatus,NRestarts'
@@ -110,7 +142,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
     async definition() {
       const result = await systemctl(['cat', unit])
       if (result.exitCode !== 0) throw failure('show', result)
-      return result.stdout
+      return definitionIn(result.stdout)
     },
     commands: {
       start: typed([...as, 'systemctl', 'start', short]),

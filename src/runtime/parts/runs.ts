@@ -38,6 +38,9 @@ export function runsPart(
   return { journals, source: share(async () => runsSource(runs, lockFile, journals)) }
 }
 
+/** Journals that are shown whole */
+const mostJournals = 50
+
 function runsSource(
   folder: string,
   lockFile: string,
@@ -50,6 +53,9 @@ function runsSource(
       const damaged = all.find((it) => 'unreadable' in it)
       if (damaged && 'unreadable' in damaged) throw damagedRun(damaged, folder)
       return all.flatMap((it) => ('record' in it ? [runState(it)] : []))
+    },
+    async journals() {
+      return (await here.list()).slice(-mostJournals)
     },
     async inDeployment() {
       return (await there()).list()

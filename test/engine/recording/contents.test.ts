@@ -16,7 +16,12 @@ const deployment: Deployment = {
   editable: { configuration: '/etc/x.yaml', secrets: { apiToken: 'nano /etc/token' } },
 }
 
-const report = { startedAt: '2026-11-28T02:33:00.000Z', checks: [], rootCauses: [] } as unknown as DoctorReport
+const report = {
+  startedAt: '2026-11-28T02:33:00.000Z',
+  durationMs: 2000,
+  checks: [],
+  rootCauses: [],
+} as unknown as DoctorReport
 
 const closed = (code: 'NOT_CONFIGURED' | 'UNREACHABLE') => async (): Promise<never> => {
   throw new AdminError(code, `it is ${code}`)
@@ -70,11 +75,13 @@ test('what cannot be read is named, and what the deployment does not have is no 
   const evidence = readEvidence(JSON.parse(files[1]!.text))
   expect(evidence.deployment).toEqual(deployment)
   expect(evidence.commands).toEqual(commands)
-  expect(evidence.at.toISOString()).toBe(report.startedAt)
+  expect(evidence.startedAt.toISOString()).toBe(report.startedAt)
+  expect(evidence.at.toISOString()).toBe('2026-11-28T02:33:02.000Z')
 })
 
 const good = {
-  at: '2026-11-28T02:33:00.000Z',
+  startedAt: '2026-11-28T02:33:00.000Z',
+  at: '2026-11-28T02:33:02.000Z',
   deadlineMs: 1000,
   deployment: { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'p' }, timeZone: null },
   commands: null,
@@ -86,6 +93,7 @@ test.each([
   [null, 'no document'],
   [[], 'no document'],
   [{ ...good, at: 'yesterday' }, '`at`'],
+  [{ ...good, startedAt: null }, '`startedAt`'],
   [{ ...good, deadlineMs: -1 }, '`deadlineMs`'],
   [{ ...good, deployment: { name: 'prod' } }, '`deployment`'],
   [{ ...good, deployment: { ...good.deployment, editable: { configuration: '/x', secrets: {} } } }, '`enter`'],
