@@ -8,13 +8,13 @@ import { resultRules, ruleIds } from './knowledge/result-rules.ts'
 import type { ResultRule } from './knowledge/result-rules.ts'
 import { faultRows } from './lab/fault-list.ts'
 import type { FaultRow } from './lab/fault-list.ts'
-import { linkedSource, markdownTable } from './output/markdown.ts'
+import { linkedSource, markdownTable } from './output/markup.ts'
 import { rightsOnRequest, rightsToRead, rightsToRepair, roleText } from './platforms/kubernetes/rights.ts'
 import { repairs } from './repairs/index.ts'
 import { configurationKeys } from './runtime/configuration/template.ts'
 import { command } from './core/shell-command.ts'
 
-export { withGenerated } from './output/markdown.ts'
+export { withGenerated } from './output/markup.ts'
 
 /** One measured figure beside its peer's, as `npm run bench` writes it. Times in milliseconds. */
 export interface Measurement {

@@ -83,7 +83,8 @@ function nullIfMissing(error: unknown): null {
   throw error
 }
 
-function notReplaced(path: string, cause: unknown): AdminError {
+/** Returns what a system error says of a file that could not be written: FORBIDDEN or UNAVAILABLE. */
+export function notReplaced(path: string, cause: unknown): AdminError {
   const code = codeOf(cause)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     const why =

@@ -9,7 +9,7 @@ interface ConfigFlag {
  * none. Returns true if there is such a configuration.
  */
 export async function noteIgnored({ config: file }: ConfigFlag): Promise<boolean> {
-  const { ignoredConfiguration } = await import('../runtime/configuration/ignored.ts')
+  const { ignoredConfiguration } = await import('../runtime/configuration/find.ts')
   const note = await ignoredConfiguration({ file, environment: process.env, workingDirectory: process.cwd() })
   if (note !== null) tellLine(process.stderr, note)
   return note !== null

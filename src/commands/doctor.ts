@@ -6,7 +6,7 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/relay.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
 import type { Fix, FixFlags } from '../cli/doctor/fix.ts'
-import { formats } from '../cli/doctor/print.ts'
+import { documentFormats, formats } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/session.ts'
 import type { FromFlags } from '../cli/report/read.ts'
 import type { RepairCommand } from '../cli/repair/repair-command.ts'
@@ -71,10 +71,19 @@ export default class Doctor extends BaseCommand {
       default: 'warning',
     })(),
     format: Flags.option({
-      options: formats,
+      options: [...formats, ...documentFormats],
       summary: 'Choose the output format; `json` is the same as --json',
       default: 'table',
     })(),
+    output: Flags.string({
+      summary:
+        'Also write the report to FILE, in the format of its ending: .md, .xml (JUnit), .prom (Prometheus), .json or ' +
+        '.txt',
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+      exclusive: ['watch', 'fix'],
+    }),
     wait: Flags.boolean({
       summary: 'Repeat the checks until the exit code is 0, for at most --wait-seconds',
       exclusive: ['watch'],

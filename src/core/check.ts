@@ -99,6 +99,8 @@ export interface DoctorReport {
   found?: string
   platform: PlatformName
   build: string | null
+  /** Zone of the service's clock, an IANA name. Absent: unknown */
+  timeZone?: string
   startedAt: string
   durationMs: number
   summary: { ok: number; warning: number; error: number; skipped: number; unknown: number }

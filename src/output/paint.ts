@@ -37,7 +37,7 @@ export interface Screen {
 export const plainScreen: Screen = { columns: 80, colour: false }
 
 /** The outcome of a check, in one word. */
-type StatusWord = 'ok' | 'warning' | 'error' | 'skipped' | 'unknown'
+export type StatusWord = 'ok' | 'warning' | 'error' | 'skipped' | 'unknown'
 
 export function statusWord(check: Pick<CheckReport, 'status' | 'severity'>): StatusWord {
   return check.status === 'problem' ? (check.severity ?? 'error') : check.status

@@ -4,6 +4,7 @@ import { jsonText } from '../../src/cli/write.ts'
 import type { RepairDocument } from '../../src/core/repair.ts'
 import { command } from '../../src/core/shell-command.ts'
 import { adoptCommand, discardText, recordText } from '../../src/output/record.ts'
+import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../src/output/doctor/formats.ts'
 import { doctorChanges, doctorShort, doctorTable, fitted } from '../../src/output/doctor/table.ts'
 import { fixSummary, leftText } from '../../src/output/doctor/verdict.ts'
 import { errorText, firstTypedHere, nextText, stackText, typedHere } from '../../src/output/error-text.ts'
@@ -27,12 +28,20 @@ import {
   labStatusText,
   labUpText,
 } from '../../src/output/lab.ts'
-import { lintJunit, xmlElement, xmlText } from '../../src/output/lint/junit.ts'
+import { lintJunit } from '../../src/output/lint/junit.ts'
 import { lintLines } from '../../src/output/lint/lines.ts'
 import { lintMarkdown } from '../../src/output/lint/markdown.ts'
 import { lintSarif } from '../../src/output/lint/sarif.ts'
 import { lintText } from '../../src/output/lint/text.ts'
-import { linkedSource, markdownTable } from '../../src/output/markdown.ts'
+import {
+  linkedSource,
+  markdownBlock,
+  markdownCode,
+  markdownTable,
+  markdownText,
+  xmlElement,
+  xmlText,
+} from '../../src/output/markup.ts'
 import { planText } from '../../src/output/plan.ts'
 import { differenceText, madeText, shownText } from '../../src/output/report.ts'
 import type { ReportManifest } from '../../src/output/report.ts'
@@ -180,6 +189,11 @@ const printings: Readonly<Record<string, Printing>> = {
     cpuText,
   ),
   doctorChanges: printing(allReports, (report, screen) => doctorChanges(report, null, screen)),
+  doctorJunit: printing(allReports, (report) => doctorJunit(report, { exitCode: 1, areWarningsFailures: true })),
+  doctorMarkdown: printing(allReports, (report) => doctorMarkdown(report, { exitCode: 1, areWarningsFailures: true })),
+  doctorPrometheus: printing(allReports, (report) =>
+    doctorPrometheus(report, { exitCode: 1, areWarningsFailures: true }),
+  ),
   doctorShort: printing(allReports, doctorShort),
   doctorTable: printing(allReports, (report, screen) => doctorTable(report, { screen, exitCode: 1, verbose: true })),
   errorText: printing([{ error: { code: 'USAGE' as const, message: 'one\n- two', suggestions: ['ls'] } }], errorText),
@@ -259,6 +273,9 @@ const printings: Readonly<Record<string, Printing>> = {
   ),
   lintText: printing(lint, (document, screen) => lintText(document, { screen, exitCode: 1, verbose: true })),
   jsonPieces: printing(lint, (document) => [...jsonPieces(document, 2)].join('')),
+  markdownBlock: printing(texts, (it) => markdownBlock([it.text])),
+  markdownCode: printing(texts, (it) => markdownCode(it.text)),
+  markdownText: printing(texts, (it) => markdownText(it.text)),
   markdownTable: printing(texts, (it) => markdownTable([it.text], [[it.text]])),
   linkedSource: printing(texts, (it) => markdownTable([''], [[linkedSource(it.text)]])),
   movingLine: printing([{ done: 1, total: 2, unit: 'sessions' }], (it) => clip(movingLine(it, 1), 1000)),

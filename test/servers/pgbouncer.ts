@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseEndpoint } from '../../src/core/endpoint.ts'
 import { unprivilegedAccount } from '../../src/lab/servers/local/postgres.ts'
 import { accepts, freePort, loopback } from '../../src/lab/servers/local/ports.ts'
-import { cacheFolder, cached } from '../../src/lab/servers/packages/cache.ts'
-import { unpackDebian } from '../../src/lab/servers/packages/debian.ts'
-import { writeStarter } from '../../src/lab/servers/packages/index.ts'
-import { tryProgram } from '../../src/lab/servers/try-program.ts'
+import { debianProgram } from '../support/debian-program.ts'
 import type { FreshDatabase } from './database.ts'
 
 export interface Pgbouncer {
@@ -29,7 +26,12 @@ export async function pgbouncer(
   users: readonly DatabaseEndpoint[] = [database.endpoint],
   settings: readonly string[] = [],
 ): Promise<Pgbouncer> {
-  const program = await obtain()
+  const program = await debianProgram({
+    name: 'pgbouncer',
+    packageName: 'pgbouncer',
+    path: 'usr/sbin/pgbouncer',
+    megabytes: 20,
+  })
   const account = await unprivilegedAccount()
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-pgbouncer-'))
   const port = await freePort()
@@ -92,35 +94,4 @@ export async function pgbouncer(
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function obtain(): Promise<string> {
-  for (const program of ['pgbouncer', '/usr/sbin/pgbouncer'])
-    if ((await tryProgram(program, ['--version'], { timeoutMs: 10_000 })).ok) return program
-  const failures: string[] = []
-  for (const suite of ['bookworm', 'trixie']) {
-    const program = await fetched(suite)
-    const ran = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
-    if (ran.ok) return program
-    failures.push(`${suite}: ${ran.message}`)
-  }
-  throw new Error(`there is no pgbouncer: ${failures.join('; ')}`)
-}
-
-async function fetched(suite: string): Promise<string> {
-  const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
-  const cache = cacheFolder(process.env)
-  const folder = await cached(
-    cache,
-    `pgbouncer-${suite}`,
-    async (temporary, final) => {
-      options.progress(`fetching pgbouncer from Debian ${suite} (about 20 MB, once)`)
-      await unpackDebian({ suite, packageName: 'pgbouncer', cache, root: temporary }, options)
-      await mkdir(join(temporary, 'bin'))
-      const place = { root: temporary, final }
-      await writeStarter(place, join(temporary, 'bin/pgbouncer'), join(temporary, 'usr/sbin/pgbouncer'), 'pgbouncer')
-    },
-    options,
-  )
-  return join(folder, 'bin/pgbouncer')
 }

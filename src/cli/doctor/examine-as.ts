@@ -2,14 +2,15 @@ import type { Check, DoctorReport } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import type { FailOn } from '../../engine/report.ts'
 import { exitCodeOf } from '../../engine/report.ts'
+import { typed } from '../../core/typed.ts'
 import { summary, tell } from '../../output/doctor/verdict.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, pause, withInterrupts } from '../interrupt.ts'
 import { relayOf } from '../relay.ts'
 import { screenOf } from '../screen.ts'
 import { print, tellLine } from '../write.ts'
-import { liveList, printRound, reportText } from './print.ts'
-import type { Format } from './print.ts'
+import { isDocument, liveList, printRound, reportText } from './print.ts'
+import type { DocumentFormat, Format } from './print.ts'
 import type { Diagnosis } from './session.ts'
 import { diagnosis } from './session.ts'
 
@@ -68,7 +69,8 @@ export interface DoctorFlags {
   json: boolean
   verbose: boolean
   timeout?: number | undefined
-  format: Format
+  format: Format | DocumentFormat
+  output?: readonly string[] | undefined
   'fail-on': FailOn
   wait: boolean
   'wait-seconds': number
@@ -92,26 +94,37 @@ export async function examineAs(
   streams: Streams = process,
 ): Promise<number> {
   const { stdout, stderr } = streams
-  const format: Format = flags.json ? 'json' : flags.format
-  if (flags.watch && format === 'json') {
+  const format = flags.json ? 'json' : flags.format
+  if (flags.watch && (format === 'json' || isDocument(format))) {
+    const words = format === 'json' ? ['--json'] : ['--format', format]
+    const flag = words.join(' ')
     throw new AdminError(
       'USAGE',
-      '--watch and --json cannot be combined: --watch prints many reports, --json prints one document',
-      ['testops-admin doctor --watch', 'testops-admin doctor --json'],
+      `--watch and ${flag} cannot be combined: --watch prints many reports, ${flag} prints one document`,
+      ['testops-admin doctor --watch', typed(['testops-admin', 'doctor', ...words])],
     )
   }
   // with a relay, an interrupt waits until what was made for it is removed
   const run = flags.watch || flags.relay === true ? withInterrupts : interruptible
   return run(async (signal) => {
+    const documents = isDocument(format) || flags.output ? await import('./documents.ts') : null
+    const outputs = (await documents?.outputsOf(flags.output ?? [])) ?? []
     const examined = await open(flags, checks, signal)
     try {
       const report = flags.watch
-        ? await watchOn(flags, format, examined, stdout, signal)
+        ? await watchOn(flags, format as Format, examined, stdout, signal)
         : flags.wait
           ? await waitOn(flags, examined, stderr, signal)
           : await once(examined, checks, format, streams)
       const exitCode = exitCodeOf(report, flags['fail-on'])
-      if (!flags.watch) print(stdout, textOf(flags, format, report, stdout))
+      if (flags.watch) return exitCode
+      print(
+        stdout,
+        isDocument(format)
+          ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'] })
+          : textOf(flags, format, report, stdout),
+      )
+      await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose: flags.verbose })
       return exitCode
     } finally {
       await examined.close()
@@ -160,12 +173,13 @@ export async function examinedOnce(flags: DoctorFlags, checks: readonly Check[])
 async function once(
   examined: Diagnosis,
   checks: readonly Check[],
-  format: Format,
+  format: Format | DocumentFormat,
   { stdout, stderr }: Streams,
 ): Promise<DoctorReport> {
   const screen = screenOf(stderr)
   // without colours, nothing moves either
-  if (!stdout.isTTY || !stderr.isTTY || !screen.colour || format === 'json') return examined.examine()
+  if (!stdout.isTTY || !stderr.isTTY || !screen.colour || format === 'json' || isDocument(format))
+    return examined.examine()
   const live = liveList(
     stderr,
     screen,

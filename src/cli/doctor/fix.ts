@@ -19,7 +19,7 @@ import { screenOf } from '../screen.ts'
 import { jsonText, print, tellLine } from '../write.ts'
 import { examinedOnce } from './examine-as.ts'
 import type { DoctorFlags } from './examine-as.ts'
-import { reportText } from './print.ts'
+import { isDocument, reportText } from './print.ts'
 
 /** Repairs that `doctor --fix` carries out, by the names that `--repairs` takes: the command's words, joined. */
 export const fixes = [
@@ -39,7 +39,7 @@ export type Fix = (typeof fixes)[number]
 export interface FixStep {
   root: CheckReport
   /** As the report prints it; null: the remedy has no command */
-  command: string | null
+  command: Suggestion | null
   /**
    * `repair`: carried out; `decision`: it accepts a risk, adopts a run or deletes something, which only a person
    * decides; `wait`: something is under way; `by-hand`: all else
@@ -108,6 +108,12 @@ export async function fix(
   perform: PerformRepair,
   words: readonly string[],
 ): Promise<number> {
+  if (isDocument(flags.format))
+    throw new AdminError(
+      'USAGE',
+      `--fix and --format ${flags.format} cannot be combined: --fix diagnoses more than once`,
+      ['testops-admin doctor --fix', typed(['testops-admin', 'doctor', '--format', flags.format])],
+    )
   if (!flags['dry-run']) refuseIfReadOnly()
   const walk: Walk = {
     flags,
@@ -336,7 +342,7 @@ async function examine({ flags, checks }: Walk): Promise<DoctorReport> {
 }
 
 function textOf(report: DoctorReport, flags: FixFlags, exitCode: number | null): string {
-  return reportText(report, flags.format === 'json' ? 'table' : flags.format, {
+  return reportText(report, flags.format === 'json' || isDocument(flags.format) ? 'table' : flags.format, {
     screen: screenOf(process.stdout),
     exitCode,
     verbose: flags.verbose,

@@ -10,6 +10,14 @@ import type { Printer } from '../write.ts'
 export const formats = ['table', 'short', 'json'] as const
 export type Format = (typeof formats)[number]
 
+/** Formats for other programs, which are loaded when they are asked for. */
+export const documentFormats = ['markdown', 'junit', 'prometheus'] as const
+export type DocumentFormat = (typeof documentFormats)[number]
+
+export function isDocument(format: Format | DocumentFormat): format is DocumentFormat {
+  return (documentFormats as readonly string[]).includes(format)
+}
+
 /** Returns the report in the given format, without secrets. */
 export function reportText(report: DoctorReport, format: Format, view: DoctorView): string {
   const shown = withoutSecretsIn(report)

@@ -1,8 +1,9 @@
 import type { Check, CheckReport, DoctorReport } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import { closestNames, closestTo } from '../../core/nearest.ts'
-import type { ServiceSource } from '../../core/sources.ts'
+import type { ServiceImage, ServiceSource } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
+import { withDeadline } from '../../engine/judge.ts'
 import { runChecks } from '../../engine/run-checks.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
 
@@ -43,7 +44,7 @@ export function diagnosis({ checks, open, deadlineMs, waitMs, signal }: Diagnosi
     const { deployment, commands } = opened
     const [report, build] = await Promise.all([
       runChecks({ checks, open: opened.open, deployment, deadlineMs, waitMs, commands, onResult, signal }),
-      declaredBuild(opened.open.service),
+      declaredBuild(opened.open.service, waitMs ?? deadlineMs),
     ])
     // a connection that went stale since the last time says nothing about the deployment
     if (reused && report.checks.some(isLost)) {
@@ -51,7 +52,15 @@ export function diagnosis({ checks, open, deadlineMs, waitMs, signal }: Diagnosi
       return examine(onResult)
     }
     const { schemaVersion, deployment: name, found, platform, ...rest } = report
-    return { schemaVersion, deployment: name, ...(found !== undefined && { found }), platform, build, ...rest }
+    return {
+      schemaVersion,
+      deployment: name,
+      ...(found !== undefined && { found }),
+      platform,
+      build,
+      ...(deployment.timeZone !== null && { timeZone: deployment.timeZone }),
+      ...rest,
+    }
   }
   return { examine, close }
 }
@@ -61,9 +70,10 @@ function isLost({ status, error }: CheckReport): boolean {
 }
 
 /** Returns the build that the deployment is declared to run; null if it is unknown. */
-async function declaredBuild(service: () => Promise<ServiceSource>): Promise<string | null> {
+async function declaredBuild(service: () => Promise<ServiceSource>, deadlineMs: number): Promise<string | null> {
   try {
-    return (await (await service()).image()).build
+    const image = async (): Promise<ServiceImage> => (await service()).image()
+    return (await withDeadline(image(), deadlineMs, () => new Error('the image was not told in time'))).build
   } catch {
     return null
   }

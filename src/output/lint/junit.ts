@@ -1,9 +1,9 @@
 import { resultRules, ruleIds } from '../../knowledge/result-rules.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
+import { xmlElement, xmlText } from '../markup.ts'
 import { countOf, printable } from '../text.ts'
 import type { LintDocument, LintProblem, LintedDirectory } from './document.ts'
 import { pathOf, testOf } from './words.ts'
-import { harmlessLines } from '../../core/harmless.ts'
 
 export interface JunitView {
   /** When the results were judged */
@@ -173,26 +173,4 @@ function readCase(unread: LintDocument['undetermined']): string {
 
 function property(name: string, value: string | number): string {
   return xmlElement('property', { name, value: typeof value === 'string' ? printable(value) : value })
-}
-
-/** Returns a text for XML 1.0, in attributes and between tags. Characters that XML forbids are shown as text. */
-export function xmlText(text: string): string {
-  return harmlessLines(text)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-}
-
-/** Returns an element with `content`, which is XML already; without content, an empty-element tag. */
-export function xmlElement(
-  name: string,
-  attributes: Readonly<Record<string, string | number>>,
-  content: readonly string[] = [],
-): string {
-  const head = [
-    name,
-    ...Object.entries(attributes).map(([key, value]) => `${key}="${xmlText(String(value)).replaceAll('\n', '&#10;')}"`),
-  ].join(' ')
-  return content.length === 0 ? `<${head}/>` : `<${head}>${content.join('')}</${name}>`
 }

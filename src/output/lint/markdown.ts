@@ -1,7 +1,6 @@
 import { grouped } from '../../core/format.ts'
 import { resultRules } from '../../knowledge/result-rules.ts'
-import { markdownTable } from '../markdown.ts'
-import { printable } from '../text.ts'
+import { markdownTable, markdownText } from '../markup.ts'
 import type { LintDocument, LintProblem } from './document.ts'
 import { amount, extent, groupsOf, tally, testOf } from './words.ts'
 import type { Cause, RuleGroup } from './words.ts'
@@ -12,8 +11,6 @@ import type { Cause, RuleGroup } from './words.ts'
 const mostBytes = 50_000
 /** Maximum number of places listed for a cause, and of causes for a rule */
 const most = { places: 20, causes: 50 } as const
-/** Maximum characters shown of a text from a file, which may be of any length */
-const longest = 500
 
 /**
  * Returns a page for a pipeline's summary: a table of the rules, then for each rule a section with its problems that
@@ -22,16 +19,16 @@ const longest = 500
 export function lintMarkdown(document: LintDocument, exitCode: number): string {
   const groups = groupsOf(document)
   const { directory, settings, off, fix } = document
-  const name = escaped(directory)
+  const name = markdownText(directory)
   const head = [
     `## ${groups.length === 0 && document.undeterminedCount === 0 ? '✅' : exitCode === 0 ? '⚠️' : '❌'} Results ` +
       `of ${name}`,
-    `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.` +
-      `${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}` +
-      `${off.length === 0 ? '' : ` Rules off: ${escaped(off.join(', '))}.`}`,
+    `${markdownText(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.` +
+      `${settings === undefined ? '' : ` Settings: ${markdownText(settings)}.`}` +
+      `${off.length === 0 ? '' : ` Rules off: ${markdownText(off.join(', '))}.`}`,
     ...(fix
       ? [
-          `These results are a copy of ${escaped(fix.from)}. Fixed in the copy: ${
+          `These results are a copy of ${markdownText(fix.from)}. Fixed in the copy: ${
             Object.entries(fix.mended)
               .map(([rule, count]) => `${rule} ${count}`)
               .join(', ') || 'nothing'
@@ -56,9 +53,9 @@ export function lintMarkdown(document: LintDocument, exitCode: number): string {
 
 function section({ rule, severity, count, advices }: RuleGroup, document: LintDocument): string {
   const lines = advices.flatMap(({ effect, remedy, causes }) => [
-    `**Effect:** ${escaped(effect)}`,
+    `**Effect:** ${markdownText(effect)}`,
     '',
-    `**Fix:** ${escaped(remedy)}`,
+    `**Fix:** ${markdownText(remedy)}`,
     '',
     ...causes.slice(0, most.causes).flatMap((cause) => causeLines(cause, document)),
     ...(causes.length > most.causes ? [`- and ${grouped(causes.length - most.causes)} more causes`] : []),
@@ -76,12 +73,12 @@ function causeLines({ message, problems }: Cause, document: LintDocument): strin
   const here = problems
     .slice(0, most.places)
     .flatMap((problem) => [
-      ...(message === null ? [`- ${escaped(problem.message)}`] : []),
+      ...(message === null ? [`- ${markdownText(problem.message)}`] : []),
       ...places(problem, document),
     ])
   const more = problems.length - most.places
   return [
-    ...(message === null ? [] : [`- ${escaped(message)}`]),
+    ...(message === null ? [] : [`- ${markdownText(message)}`]),
     ...here,
     ...(more > 0 ? [`  - and ${grouped(more)} more`] : []),
   ]
@@ -90,18 +87,18 @@ function causeLines({ message, problems }: Cause, document: LintDocument): strin
 function places({ file, place, result, together, togetherCount }: LintProblem, { directory }: LintDocument): string[] {
   if (together && together.length > 0) {
     const more = (togetherCount ?? together.length) - together.length
-    const lines = together.map((it) => `  - ${escaped([it.file, it.name, it.status].filter(Boolean).join(', '))}`)
+    const lines = together.map((it) => `  - ${markdownText([it.file, it.name, it.status].filter(Boolean).join(', '))}`)
     return [...lines, ...(more > 0 ? [`  - and ${grouped(more)} more`] : [])]
   }
   const test = testOf(result)
   const where = place === undefined ? '' : `, ${place}`
   const which = test === null ? '' : `: ${test}`
-  return [`  - ${escaped(`${file === '.' ? directory : file}${where}${which}`)}`]
+  return [`  - ${markdownText(`${file === '.' ? directory : file}${where}${which}`)}`]
 }
 
 function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
   if (undeterminedCount === 0) return []
-  const here = undetermined.slice(0, most.places).map(({ file, message }) => `- ${escaped(`${file}: ${message}`)}`)
+  const here = undetermined.slice(0, most.places).map(({ file, message }) => `- ${markdownText(`${file}: ${message}`)}`)
   const more = undeterminedCount - here.length
   return [
     `### ${amount(undeterminedCount, 'file')} could not be checked`,
@@ -114,20 +111,4 @@ function bounded(lines: readonly string[]): string[] {
   let bytes = 0
   const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > mostBytes)
   return end < 0 ? [...lines] : [...lines.slice(0, end), '', 'The rest of the report does not fit on this page.', '']
-}
-
-/** Escapes text from outside for Markdown and HTML; only code in backquotes keeps its meaning. */
-function escaped(text: string): string {
-  const line = printable(text)
-  const short = line.length > longest ? `${line.slice(0, longest)}…` : line
-  const pieces = short.split(/(`[^`]+`)/)
-  return pieces.map((piece, index) => (index % 2 === 1 ? piece : literal(piece))).join('')
-}
-
-function literal(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replace(/[\\`*_{}[\]~|#!$]/g, '\\$&')
 }

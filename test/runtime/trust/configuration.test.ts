@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { ownCircle } from '../../../src/adapters/trust/circle.ts'
 import { judgeOpened, judgePath } from '../../../src/adapters/trust/judge.ts'
 import { AdminError } from '../../../src/core/error.ts'
-import { ignoredConfiguration } from '../../../src/runtime/configuration/ignored.ts'
+import { ignoredConfiguration } from '../../../src/runtime/configuration/find.ts'
 import { findDeployment, loadConfiguration } from '../../../src/runtime/index.ts'
 import { folderWith } from '../folder.ts'
 

@@ -58,7 +58,8 @@ export async function unpackDebian(
     )
   }
   for (const archive of await readdir(join(work, 'archives'))) {
-    if (!archive.endsWith('.deb') || !unpacked.some((it) => it.test(archive))) continue
+    const isWanted = archive.startsWith(`${packageName}_`) || unpacked.some((it) => it.test(archive))
+    if (!archive.endsWith('.deb') || !isWanted) continue
     const done = await tryProgram('dpkg-deb', ['-x', join(work, 'archives', archive), root])
     if (!done.ok) throw new AdminError('UNAVAILABLE', `dpkg-deb could not unpack ${archive}: ${done.message}`)
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markdownTable, withGenerated } from '../../src/output/markdown.ts'
+import { markdownTable, withGenerated } from '../../src/output/markup.ts'
 
 describe('markdownTable', () => {
   it('keeps bars and line ends inside their cells', () => {

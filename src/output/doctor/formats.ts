@@ -1,0 +1,186 @@
+import type { CheckReport, DoctorReport } from '../../core/check.ts'
+import { harmless } from '../../core/harmless.ts'
+import { isTimeZone } from '../../core/local-time.ts'
+import { typedHere } from '../error-text.ts'
+import { markdownBlock, markdownCode, markdownText, xmlElement, xmlText } from '../markup.ts'
+import { oneLine, statusWord } from '../paint.ts'
+import type { StatusWord } from '../paint.ts'
+import { countOf, printable } from '../text.ts'
+import { remedyOf, summary, tell } from './verdict.ts'
+import type { Story } from './verdict.ts'
+
+/** What a document says beside the report. */
+export interface FormatView {
+  exitCode: number
+  /** True if warnings, and what could not be checked, count as failures */
+  areWarningsFailures: boolean
+}
+
+/** Returns the report as JUnit XML, for build servers: a test case for each check. */
+export function doctorJunit(report: DoctorReport, { areWarningsFailures }: FormatView): string {
+  const { deployment, startedAt, durationMs, checks, summary: counts } = report
+  const isFailure = (check: CheckReport): boolean =>
+    check.status === 'problem' && (check.severity === 'error' || areWarningsFailures)
+  const isError = ({ status }: CheckReport): boolean => status === 'unknown' && areWarningsFailures
+  const suite = {
+    name: `doctor ${printable(deployment)}`,
+    tests: checks.length,
+    failures: checks.filter(isFailure).length,
+    errors: checks.filter(isError).length,
+    skipped: counts.skipped,
+    time: seconds(durationMs),
+    timestamp: startedAt.slice(0, 19),
+  }
+  const cases = checks.map((check) => `\n${caseOf(check, isFailure(check) || isError(check))}`)
+  const content = xmlElement('testsuite', suite, [...cases, '\n'])
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${content}\n</testsuites>\n`
+}
+
+function caseOf(check: CheckReport, isFailure: boolean): string {
+  const { id, status, severity = 'error', detail = '', because, error } = check
+  const message = oneLine(check)
+  const told = xmlText(
+    [...(because === undefined ? [] : [`because of ${because}`]), ...detailsOf(check)].map(line).join(''),
+  )
+  const inner = {
+    ok: () => xmlElement('system-out', {}, [xmlText(printable(detail))]),
+    skipped: () => xmlElement('skipped', { message }),
+    unknown: () =>
+      isFailure
+        ? xmlElement('error', { message, type: error?.code ?? 'unknown' }, [told])
+        : xmlElement('system-out', {}, [told]),
+    problem: () =>
+      isFailure ? xmlElement('failure', { message, type: severity }, [told]) : xmlElement('system-out', {}, [told]),
+  }[status]()
+  const attributes = { classname: id.split('/')[0] ?? id, name: id, time: seconds(check.durationMs) }
+  return xmlElement('testcase', attributes, [inner])
+}
+
+const line = (text: string): string => `${printable(text)}\n`
+
+/** What was found, its evidence, and what to do. */
+function detailsOf(check: CheckReport): string[] {
+  const found = (check.findings ?? []).flatMap(({ message, evidence }) => [
+    message,
+    ...evidence.flatMap((text) => text.split(/\r?\n/).map((line) => `  ${line}`)),
+  ])
+  if (check.status === 'unknown')
+    return [check.error?.message ?? '', ...(check.error?.suggestions ?? []).map(typedHere)]
+  if (check.because !== undefined) return found
+  const { text, commands } = remedyOf(check)
+  return [...found, text, ...commands.map((it) => `  ${typedHere(it)}`)]
+}
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(3)
+
+/** Returns the report as Markdown, for a ticket: its time in UTC, and in the service's zone if that is another. */
+export function doctorMarkdown(report: DoctorReport, { exitCode }: FormatView): string {
+  const { deployment, platform, build, durationMs, checks } = report
+  const told = tell(report)
+  const about = build === null ? platform : `${platform}, build ${build}`
+  return `${[
+    `## ${markdownText(deployment)}: ${markdownText(summary(told))}`,
+    `${markdownText(about)}. ${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s, ` +
+      `${timesOf(report)}. Exit code ${exitCode}.`,
+    ...(report.found === undefined ? [] : [`Found without a configuration: ${markdownText(report.found)}`]),
+    ...told.stories.map(storyOf),
+    ...(told.unknown.length === 0 ? [] : ['### Could not be determined', told.unknown.map(unknownOf).join('\n\n')]),
+    ...(told.skipped.length === 0 ? [] : ['### Skipped', listed(told.skipped, (it) => it.reason ?? '')]),
+    '### Healthy',
+    told.ok.length === 0 ? 'No check is ok.' : `${told.ok.map(({ id }) => markdownCode(id)).join(', ')}.`,
+  ].join('\n\n')}\n`
+}
+
+function timesOf({ startedAt, timeZone }: DoctorReport): string {
+  const utc = `${startedAt.slice(0, 16).replace('T', ' ')} UTC`
+  if (timeZone === undefined || timeZone === 'UTC' || !isTimeZone(timeZone)) return utc
+  // this language writes dates as ISO does
+  const there = new Date(startedAt).toLocaleString('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+  return `${utc} (${there} ${markdownText(timeZone)})`
+}
+
+function unknownOf({ id, error }: CheckReport): string {
+  const { message = '', suggestions = [] } = error ?? {}
+  const item = `- ${markdownCode(id)}: ${markdownText(message)}`
+  return suggestions.length === 0 ? item : `${item}\n\n${markdownBlock(suggestions.map(typedHere))}`
+}
+
+function storyOf({ root, explained, unjudged }: Story): string {
+  const evidence = (root.findings ?? []).flatMap(({ message, evidence: lines }) => [
+    markdownText(message),
+    ...(lines.length === 0 ? [] : [markdownBlock(lines)]),
+  ])
+  const { text, commands } = remedyOf(root)
+  return [
+    `### ${root.severity === 'error' ? 'Problem' : 'Warning'}: ${markdownCode(root.id)}`,
+    ...evidence,
+    ...(explained.length === 0 ? [] : [`Consequences:\n\n${listed(explained, oneLine)}`]),
+    ...(unjudged.length === 0 ? [] : [`Blocked checks: ${unjudged.map(({ id }) => markdownCode(id)).join(', ')}`]),
+    `**Repair:** ${markdownText(text)}`,
+    ...(commands.length === 0 ? [] : [markdownBlock(commands.map(typedHere))]),
+    ...(root.remedy?.risk === undefined ? [] : [`**Risk:** ${markdownText(root.remedy.risk)}`]),
+    ...(root.remedy?.undo === undefined ? [] : [`**Undo:**\n\n${markdownBlock([typedHere(root.remedy.undo)])}`]),
+  ].join('\n\n')
+}
+
+function listed(checks: readonly CheckReport[], what: (check: CheckReport) => string): string {
+  return checks.map((it) => `- ${markdownCode(it.id)}: ${markdownText(what(it))}`).join('\n')
+}
+
+const words: readonly StatusWord[] = ['ok', 'warning', 'error', 'skipped', 'unknown']
+
+/**
+ * Returns the report in Prometheus' text format, for the node exporter's textfile collector. Names of metrics and
+ * labels stay as they are: dashboards and alerts name them.
+ */
+export function doctorPrometheus(report: DoctorReport, { exitCode }: FormatView): string {
+  const { deployment, platform, build, startedAt, durationMs, checks, rootCauses } = report
+  const own = { deployment }
+  const at = Date.parse(startedAt) + durationMs
+  return [
+    metric('exit_code', 'Exit code of doctor: 0 healthy, 1 problem, 2 warnings only, 3 not all could be checked.', [
+      [own, exitCode],
+    ]),
+    metric(
+      'checks',
+      'Number of checks by status.',
+      words.map((status) => [{ ...own, status }, report.summary[status]]),
+    ),
+    metric(
+      'check_status',
+      'Status of each check: 1 for the one that it has, 0 for the others.',
+      checks.flatMap((check) =>
+        words.map((status) => [{ ...own, check: check.id, status }, statusWord(check) === status ? 1 : 0] as const),
+      ),
+    ),
+    metric(
+      'root_cause',
+      'Problems that no other problem explains.',
+      rootCauses.map((check) => [{ ...own, check }, 1]),
+    ),
+    metric('duration_seconds', 'Time that the diagnosis took.', [[own, durationMs / 1000]]),
+    metric('timestamp_seconds', 'Time of the diagnosis, in seconds since 1970.', [[own, at / 1000]]),
+    metric('deployment_info', 'The platform and the declared build.', [[{ ...own, platform, build: build ?? '' }, 1]]),
+  ].join('')
+}
+
+function metric(
+  name: string,
+  help: string,
+  samples: readonly (readonly [Readonly<Record<string, string>>, number])[],
+): string {
+  const full = `testops_admin_doctor_${name}`
+  return [
+    `# HELP ${full} ${help}`,
+    `# TYPE ${full} gauge`,
+    ...samples.map(([labels, value]) => `${full}{${labelsOf(labels)}} ${value}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+function labelsOf(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${harmless(value).replace(/["\\]/g, '\\$&')}"`)
+    .join(',')
+}

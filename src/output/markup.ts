@@ -1,0 +1,103 @@
+import { harmless, harmlessLines } from '../core/harmless.ts'
+import { printable } from './text.ts'
+
+/** Returns a Markdown table. Cells may hold any text: bars and line ends are made harmless. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
+  return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
+}
+
+function cell(text: string): string {
+  return harmless(text.replace(/(?<!\s)\s*\n\s*/g, ' ')).replaceAll('|', '\\|')
+}
+
+/** Returns a source (pages separated by commas) with links to its pages, for a page of docs/reference. */
+export function linkedSource(source: string): string {
+  return source.split(', ').map(linkedPage).join(', ')
+}
+
+function linkedPage(page: string): string {
+  const [, path, part] = /^docs\/([\w/-]{1,100})\.md(?:#([\w-]{1,100}))?$/.exec(page) ?? []
+  if (path === undefined) return page
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return (
+    `[${name}${part === undefined ? '' : `: ${part.replaceAll('-', ' ')}`}](../${path}.md` +
+    `${part === undefined ? '' : `#${part}`})`
+  )
+}
+
+/**
+ * Replaces what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` in a document. Throws an error for
+ * a name without text.
+ */
+export function withGenerated(document: string, texts: Readonly<Record<string, string>>): string {
+  return document.replace(
+    /(<!-- generated: ([\w-]+) -->\n)(?:(?!<!-- generated: )[\s\S])*?(<!-- \/generated -->)/g,
+    (_, begin: string, name: string, end: string) => {
+      const text = texts[name]
+      if (text === undefined) throw new Error(`nothing generates \`${name}\``)
+      return `${begin}${text}\n${end}`
+    },
+  )
+}
+
+/** Maximum characters shown of a text from outside, which may be of any length */
+const longest = 500
+
+/** Escapes text from outside for Markdown and HTML; only code in backquotes keeps its meaning. */
+export function markdownText(text: string): string {
+  const line = printable(text)
+  const short = line.length > longest ? `${line.slice(0, longest)}…` : line
+  const pieces = short.split(/(`[^`]+`)/)
+  return pieces.map((piece, index) => (index % 2 === 1 ? piece : literal(piece))).join('')
+}
+
+function literal(text: string): string {
+  return (
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replace(/[\\`*_{}[\]~|#!$]/g, '\\$&')
+      // no mention of somebody
+      .replace(/@(?=\w)/g, '&#64;')
+  )
+}
+
+/** Returns a name from outside as code within a line. */
+export function markdownCode(name: string): string {
+  return `\`${printable(name).replaceAll('`', "'")}\``
+}
+
+/**
+ * Returns texts from outside as a block of code: the fence is longer than any within them. Further lines of a text are
+ * indented: they do not pass for a text of their own.
+ */
+export function markdownBlock(texts: readonly string[]): string {
+  const shown = texts.flatMap((text) => text.split(/\r?\n/).map((it, at) => `${at === 0 ? '' : '  '}${printable(it)}`))
+  const longestRun = Math.max(2, ...shown.flatMap((line) => [...line.matchAll(/`+/g)].map(([run]) => run.length)))
+  const fence = '`'.repeat(longestRun + 1)
+  return [fence, ...shown, fence].join('\n')
+}
+
+/** Returns a text for XML 1.0, in attributes and between tags. Characters that XML forbids are shown as text. */
+export function xmlText(text: string): string {
+  return harmlessLines(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
+
+/** Returns an element with `content`, which is XML already; without content, an empty-element tag. */
+export function xmlElement(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  content: readonly string[] = [],
+): string {
+  const head = [
+    name,
+    ...Object.entries(attributes).map(([key, value]) => `${key}="${xmlText(String(value)).replaceAll('\n', '&#10;')}"`),
+  ].join(' ')
+  return content.length === 0 ? `<${head}/>` : `<${head}>${content.join('')}</${name}>`
+}

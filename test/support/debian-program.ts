@@ -1,0 +1,51 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cacheFolder, cached } from '../../src/lab/servers/packages/cache.ts'
+import { unpackDebian } from '../../src/lab/servers/packages/debian.ts'
+import { writeStarter } from '../../src/lab/servers/packages/index.ts'
+import { tryProgram } from '../../src/lab/servers/try-program.ts'
+
+/** A program that tests need, and the Debian package that holds it. */
+interface DebianProgram {
+  name: string
+  packageName: string
+  /** Path in the package */
+  path: string
+  /** What is fetched, in megabytes */
+  megabytes: number
+}
+
+/**
+ * Returns a program of this machine, else of Debian's package, which is fetched once and unpacked without root. Throws
+ * an error if there is none that runs.
+ */
+export async function debianProgram(wanted: DebianProgram): Promise<string> {
+  const runs = async (program: string): ReturnType<typeof tryProgram> =>
+    tryProgram(program, ['--version'], { timeoutMs: 10_000 })
+  for (const program of [wanted.name, `/${wanted.path}`]) if ((await runs(program)).ok) return program
+  const failures: string[] = []
+  for (const suite of ['bookworm', 'trixie']) {
+    const program = await fetched(wanted, suite)
+    const ran = await runs(program)
+    if (ran.ok) return program
+    failures.push(`${suite}: ${ran.message}`)
+  }
+  throw new Error(`there is no ${wanted.name}: ${failures.join('; ')}`)
+}
+
+async function fetched({ name, packageName, path, megabytes }: DebianProgram, suite: string): Promise<string> {
+  const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
+  const cache = cacheFolder(process.env)
+  const folder = await cached(
+    cache,
+    `${name}-${suite}`,
+    async (temporary, final) => {
+      options.progress(`fetching ${name} from Debian ${suite} (about ${megabytes} MB, once)`)
+      await unpackDebian({ suite, packageName, cache, root: temporary }, options)
+      await mkdir(join(temporary, 'bin'), { recursive: true })
+      await writeStarter({ root: temporary, final }, join(temporary, 'bin', name), join(temporary, path), name)
+    },
+    options,
+  )
+  return join(folder, 'bin', name)
+}
