@@ -93,7 +93,11 @@ describe('doctor writes its report', () => {
     async () => {
       await mkdir(place('folder.md'), { recursive: true })
       for (const [words, code, why] of [
-        [['--output', place('a.pdf')], 64, /the ending of the name chooses the format: \.json, \.md, /],
+        [
+          ['--output', place('a.pdf')],
+          64,
+          /the ending of the name chooses the format, .* Use \.json, \.md, \.prom, \.txt, \.xml/,
+        ],
         [['--output', place('b.md'), '--output', place('b.md')], 64, /names .*b\.md twice/],
         [['--output', place('folder.md')], 64, /folder\.md is not a file/],
         [['--output', '/dev/full.md/x.md'], 69, /cannot be changed/],

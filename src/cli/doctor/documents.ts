@@ -48,8 +48,8 @@ export async function outputsOf(names: readonly string[]): Promise<Output[]> {
       if (format === undefined)
         throw new AdminError(
           'USAGE',
-          `--output ${name.slice(0, 200)}: the ending of the name chooses the format: ` +
-            Object.keys(endings).join(', '),
+          `--output ${name.slice(0, 200)}: the ending of the name chooses the format, but this one chooses none. ` +
+            `Use ${Object.keys(endings).join(', ')}`,
           ['testops-admin doctor --output report.md --output report.xml'],
         )
       return { path: await outputFile(name), format }
