@@ -46,6 +46,8 @@ export type Outcome =
       blocksRepairs?: boolean
       /** True if it has a cause of its own: no other problem causes it */
       isApart?: boolean
+      /** The earliest sign of it; absent: not known */
+      since?: Date
     }
   | { status: 'skipped'; reason: string }
 
@@ -91,6 +93,32 @@ export function defineCheck<const R extends SourceName, const W extends SourceNa
   return check
 }
 
+/** Kinds of what happened to a deployment. */
+export type EventKind =
+  | 'rollout'
+  | 'image'
+  | 'setting'
+  | 'restart'
+  | 'node'
+  | 'clock'
+  | 'disk'
+  | 'repair'
+  | 'lock'
+  | 'log'
+
+/** Something that happened to the deployment. */
+export interface DeploymentEvent {
+  /** ISO 8601 */
+  at: string
+  kind: EventKind
+  /** For people, without its time */
+  message: string
+  /** For `log`: number of records within this minute */
+  count?: number
+  /** What shows it */
+  proof?: Suggestion
+}
+
 /** What `doctor --json` prints (DESIGN.md 4). */
 export interface DoctorReport {
   schemaVersion: 1
@@ -107,6 +135,14 @@ export interface DoctorReport {
   /** Every problem that no other problem explains */
   rootCauses: readonly string[]
   checks: readonly CheckReport[]
+  /** What happened before the diagnosis, oldest first. Absent: not asked */
+  events?: {
+    from: string
+    to: string
+    list: readonly DeploymentEvent[]
+    /** What could not be asked, and why */
+    unseen: readonly string[]
+  }
 }
 
 export interface CheckReport {
@@ -123,6 +159,10 @@ export interface CheckReport {
   because?: string
   /** Absent if `because` names another check, which is the one to repair */
   remedy?: Remedy
+  /** For a root cause: its earliest sign, ISO 8601. Absent: not known */
+  began?: string
+  /** For a root cause: what changed in the 24 hours before that, or before the diagnosis; oldest first */
+  changes?: readonly DeploymentEvent[]
   docs: string
   durationMs: number
 }

@@ -62,6 +62,8 @@ export type {
   Lack,
   LastWords,
   Machine,
+  PlatformChange,
+  PlatformChanges,
   ProxySettings,
   ServiceCommands,
   ServiceHealth,

@@ -1,8 +1,8 @@
-import { currentTime } from '../core/current-time.ts'
 import type { Wanted } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { isUntried } from '../core/error.ts'
 import type { ApiSource, LogRecord, LogsSource, ServiceSource, ServiceStatus } from '../core/sources.ts'
+import { logBytes } from '../core/sources/logs.ts'
 import { PartialSettings } from '../core/deployment.ts'
 import { Secret } from '../core/secret.ts'
 import { isSecretSetting, settingNames, vendorIn } from '../knowledge/settings.ts'
@@ -37,9 +37,6 @@ export async function readSettings(service: ServiceSource, deployment: Deploymen
   }
 }
 
-/** Bytes of the log that a check reads. */
-export const logBytes = 4_000_000
-
 /**
  * Returns the newest records, oldest first; empty if there is no log to read. `isWhole`: also empty if a part could not
  * be read, because what one instance says proves nothing of what another does.
@@ -59,18 +56,6 @@ export function startOf(status: ServiceStatus | null): Date | null {
   if (status?.state !== 'running') return null
   const starts = status.instances.flatMap(({ startedAt }) => startedAt ?? [])
   return starts.length === 0 ? null : new Date(Math.min(...starts.map((at) => at.getTime())))
-}
-
-/** Milliseconds that a log's clock may be ahead of this machine's before its times count as wrong */
-const aheadMs = 2000
-
-/**
- * True if the newest record is from the future. Then the log's clock is ahead, or it uses another time zone, and
- * records from before a start may look like records from after it.
- */
-export function isLogAhead(records: readonly LogRecord[]): boolean {
-  const newest = records.findLast(({ at }) => at !== null)?.at ?? null
-  return newest !== null && newest.getTime() > currentTime() + aheadMs
 }
 
 /** Returns the records that the service wrote since its last start; null if that cannot be told. */

@@ -14,7 +14,7 @@ export type OpenSources = { readonly [K in SourceName]: () => Promise<Sources[K]
 /** A source that opened, or the error from opening it. */
 type Opening<T> = { source: T } | { error: unknown }
 
-type ShareSource = <K extends SourceName>(name: K) => Promise<Opening<Sources[K]>>
+export type ShareSource = <K extends SourceName>(name: K) => Promise<Opening<Sources[K]>>
 
 /** Opens sources on first use and shares them among the checks. Never throws: a failure is a value, shared too. */
 export function shareSources(open: OpenSources, times: Times): ShareSource {

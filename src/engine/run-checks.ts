@@ -4,9 +4,11 @@ import { unlessAborted } from '../core/work.ts'
 import { AdminError } from '../core/error.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Suggestion } from '../core/shell-command.ts'
+import { withoutSecretsIn } from '../core/redaction/document.ts'
 import { foldCauses, remedyOf } from './causes.ts'
 import type { Judged } from './causes.ts'
 import { judge, shareSources } from './judge.ts'
+import { fillCommand } from './remedy.ts'
 import { reportCheck, summarise } from './report.ts'
 import type { OpenSources, Times } from './judge.ts'
 
@@ -17,6 +19,8 @@ export interface RunOptions extends Times {
   deployment: Deployment
   /** Commands of this platform, for remedies; null: not known */
   commands: ServiceCommands | null
+  /** What happened before the diagnosis: asked if there is a problem, or always */
+  past?: 'with-problems' | 'always'
   /** Called as each check ends, in that order, before causes are found */
   onResult?: ((report: CheckReport) => void) | undefined
   /** Aborting ends the run with AdminError INTERRUPTED */
@@ -36,6 +40,7 @@ async function runAll({
   deadlineMs,
   waitMs,
   commands,
+  past = 'with-problems',
   onResult,
   signal,
 }: RunOptions): Promise<Omit<DoctorReport, 'build'>> {
@@ -57,7 +62,7 @@ async function runAll({
   const reports = folded.judged.map((it) =>
     reportCheck(it, deployment, commands, { isBusy, first, resume: resumeOf(it, folded.judged) }),
   )
-  return {
+  const report: Omit<DoctorReport, 'build'> = {
     schemaVersion: 1,
     deployment: deployment.name,
     ...(deployment.found !== undefined && { found: deployment.found }),
@@ -68,6 +73,10 @@ async function runAll({
     rootCauses: folded.rootCauses,
     checks: reports,
   }
+  if (past !== 'always' && folded.rootCauses.length === 0) return report
+  const { readPast, withPast } = await import('./changes.ts')
+  const filled = (it: Suggestion): Suggestion => fillCommand(it, deployment, commands)
+  return withoutSecretsIn(withPast(report, await readPast(share, { waitMs: waitMs ?? deadlineMs, filled })))
 }
 
 /**

@@ -54,6 +54,7 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       lastWords: null,
       proxies: [],
       drift: drift(),
+      changes: { changes: [], unseen: [] },
       commands,
       settingsFiles: ['/etc/testops/testops.env'],
     },
@@ -77,6 +78,7 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       'lastWords',
       'drift',
       'proxies',
+      'changes',
     ],
     answers,
   )

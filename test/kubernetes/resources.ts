@@ -31,6 +31,7 @@ export const builtIn: readonly Resource[] = [
   resource('deployments', 'Deployment', 'apps'),
   resource('replicasets', 'ReplicaSet', 'apps'),
   resource('statefulsets', 'StatefulSet', 'apps'),
+  resource('controllerrevisions', 'ControllerRevision', 'apps'),
   resource('jobs', 'Job', 'batch'),
   resource('ingresses', 'Ingress', 'networking.k8s.io'),
   resource('leases', 'Lease', 'coordination.k8s.io'),

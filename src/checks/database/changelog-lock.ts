@@ -194,6 +194,9 @@ async function judge(
     ...zoneEvidence(row, situation, around, service),
     ...lockEvidence(database, situation, around, service, user),
   ]
+  const { granted } = situation
+  const since =
+    granted !== null && granted.earliest.getTime() === granted.latest.getTime() ? granted.earliest : undefined
   return problem(
     severity,
     { message, evidence },
@@ -204,11 +207,12 @@ async function judge(
         : holding.holder === 'live'
           ? waitForIt
           : release,
+    since,
   )
 }
 
-function problem(severity: Severity, finding: Finding, remedy: Remedy): Outcome {
-  return { status: 'problem', severity, findings: [finding], remedy }
+function problem(severity: Severity, finding: Finding, remedy: Remedy, since?: Date): Outcome {
+  return { status: 'problem', severity, findings: [finding], remedy, ...(since && { since }) }
 }
 
 /** Finds a lock in a schema that the service does not use, unless its holder is alive; null if there is none. */

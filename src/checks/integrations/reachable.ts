@@ -8,7 +8,7 @@ import { asFarAsRead, grepLog } from '../../domain/evidence.ts'
 import { counted, firstLine, timesOf } from '../../core/format.ts'
 import { recentMs, withoutQueries } from '../../domain/integrations/calls.ts'
 import { ownParts } from '../../domain/integrations/addresses.ts'
-import { logBytes } from '../../domain/service.ts'
+import { logBytes } from '../../core/sources/logs.ts'
 import { had, wanted } from '../../domain/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 

@@ -62,11 +62,13 @@ export const serviceCrashes = defineCheck({
       status.state === 'running'
         ? 'testops-admin service restart -d {deployment}'
         : 'testops-admin service start -d {deployment}'
+    const ends = troubled.flatMap(({ ended }) => ended?.at?.getTime() ?? [])
     const isUp = status.state === 'running' && (health?.instances ?? []).some((it) => isWorking(it))
     return {
       status: 'problem',
       severity: isUp ? 'warning' : 'error',
       findings: [head, ...others],
+      ...(ends.length > 0 && { since: new Date(Math.min(...ends)) }),
       // no other fault made it release the lock, and no repair may start the service beside that migration
       ...(stolen !== null && { isApart: true, blocksRepairs: true }),
       remedy: startable(

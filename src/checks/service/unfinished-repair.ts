@@ -53,6 +53,7 @@ export const serviceUnfinishedRepair = defineCheck({
       severity,
       findings: [first, ...rest],
       blocksRepairs: severity === 'error' || left !== undefined,
+      ...(unfinished[0] && { since: new Date(unfinished[0].startedAt) }),
       ...(isAtStart && { follows: 'service/crashes' }),
       remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0], left }),
     }

@@ -5,6 +5,7 @@ import type { ServiceImage, ServiceSource } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import { withDeadline } from '../../engine/judge.ts'
 import { runChecks } from '../../engine/run-checks.ts'
+import type { RunOptions } from '../../engine/run-checks.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
 
 export interface DiagnosisOptions {
@@ -14,6 +15,8 @@ export interface DiagnosisOptions {
   deadlineMs: number
   /** Milliseconds to wait really; absent: as long as `deadlineMs` */
   waitMs?: number | undefined
+  /** What happened before the diagnosis: asked if there is a problem, or always */
+  past?: RunOptions['past']
   signal: AbortSignal
 }
 
@@ -29,7 +32,7 @@ export interface Diagnosis {
 }
 
 /** Returns a diagnosis that opens nothing before `examine`, which throws INTERRUPTED and what `open` throws. */
-export function diagnosis({ checks, open, deadlineMs, waitMs, signal }: DiagnosisOptions): Diagnosis {
+export function diagnosis({ checks, open, deadlineMs, waitMs, past, signal }: DiagnosisOptions): Diagnosis {
   let current: Observed | null = null
 
   const close = async (): Promise<void> => {
@@ -43,7 +46,10 @@ export function diagnosis({ checks, open, deadlineMs, waitMs, signal }: Diagnosi
     if (reused) opened.renew()
     const { deployment, commands } = opened
     const [report, build] = await Promise.all([
-      runChecks({ checks, open: opened.open, deployment, deadlineMs, waitMs, commands, onResult, signal }),
+      runChecks({
+        ...{ checks, open: opened.open, deployment, deadlineMs, waitMs, commands, onResult, signal },
+        ...(past && { past }),
+      }),
       declaredBuild(opened.open.service, waitMs ?? deadlineMs),
     ])
     // a connection that went stale since the last time says nothing about the deployment

@@ -63,6 +63,7 @@ export async function makeReport(flags: ReportFlags, version: string): Promise<M
         checks,
         open: async () => ({ ...opened, open: recorder.open }),
         deadlineMs,
+        past: 'always',
         signal,
       })
       const report = await examined.examine()

@@ -1,5 +1,21 @@
 import type { AdminError } from '../error.ts'
 import type { Suggestion } from '../shell-command.ts'
+import { currentTime } from '../current-time.ts'
+
+/** Bytes of the log that a check reads. */
+export const logBytes = 4_000_000
+
+/** Milliseconds that a log's clock may be ahead of this machine's before its times count as wrong */
+const aheadMs = 2000
+
+/**
+ * True if the newest record is from the future. Then the log's clock is ahead, or it uses another time zone, and
+ * records from before a start may look like records from after it.
+ */
+export function isLogAhead(records: readonly LogRecord[]): boolean {
+  const newest = records.findLast(({ at }) => at !== null)?.at ?? null
+  return newest !== null && newest.getTime() > currentTime() + aheadMs
+}
 
 export interface LogsSource {
   /** File or command that the log is read from */

@@ -68,6 +68,11 @@ export interface ServiceSource {
    */
   startLimit?: () => Promise<StartLimit | null>
   /**
+   * Returns what changed about the service and the servers beside it, as far as the platform still knows. Throws as
+   * `status`. Absent: the platform knows nothing of it
+   */
+  changes?: () => Promise<PlatformChanges>
+  /**
    * Returns what declares and shows it on its platform: objects, files, units. Throws as `status`. Absent: nothing does
    */
   definitions?: () => Promise<readonly Definition[]>
@@ -75,6 +80,23 @@ export interface ServiceSource {
   readonly commands: ServiceCommands
   /** The files in which its settings are written; null: none */
   readonly settingsFiles: readonly string[] | null
+}
+
+/** What a platform knows of the past; in no order. */
+export interface PlatformChanges {
+  changes: readonly PlatformChange[]
+  /** What could not be asked, and why, as sentences without their period */
+  unseen: readonly string[]
+}
+
+/** Something that changed on a platform. Its message holds names, and no values but those of images. */
+export interface PlatformChange {
+  kind: 'rollout' | 'image' | 'setting' | 'restart' | 'node' | 'clock' | 'disk'
+  at: Date
+  /** For people, without its time */
+  message: string
+  /** What shows it */
+  proof: Suggestion
 }
 
 /** A document of the platform about the service. May hold secrets. */

@@ -6,7 +6,8 @@ import type { LoggedCall } from '../../knowledge/log-signatures.ts'
 import { asFarAsRead, grepLog } from '../evidence.ts'
 import { firstLine, timesOf } from '../../core/format.ts'
 import { masked } from '../last-words.ts'
-import { logBytes, startOf } from '../service.ts'
+import { startOf } from '../service.ts'
+import { logBytes } from '../../core/sources/logs.ts'
 import { had, tolerant } from '../wanted.ts'
 
 /** Milliseconds for which a problem counts as current. */

@@ -24,7 +24,8 @@ import {
 import { declaredQueues, durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
 import { parseBoolean, settingDefaults, springSettings } from '../../knowledge/settings.ts'
 import { rabbitmqctl } from '../evidence.ts'
-import { isLogAhead, readSettings, recentRecords, sinceStart } from '../service.ts'
+import { readSettings, recentRecords, sinceStart } from '../service.ts'
+import { isLogAhead } from '../../core/sources/logs.ts'
 import { tolerant } from '../wanted.ts'
 
 /** The service's queues and exchanges in the broker, and how the service wants them. */

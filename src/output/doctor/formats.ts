@@ -6,7 +6,7 @@ import { markdownBlock, markdownCode, markdownText, xmlElement, xmlText } from '
 import { oneLine, statusWord } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { countOf, printable } from '../text.ts'
-import { remedyOf, summary, tell } from './verdict.ts'
+import { changesTold, remedyOf, summary, tell } from './verdict.ts'
 import type { Story } from './verdict.ts'
 
 /** What a document says beside the report. */
@@ -68,7 +68,9 @@ function detailsOf(check: CheckReport): string[] {
     return [check.error?.message ?? '', ...(check.error?.suggestions ?? []).map(typedHere)]
   if (check.because !== undefined) return found
   const { text, commands } = remedyOf(check)
-  return [...found, text, ...commands.map((it) => `  ${typedHere(it)}`)]
+  const { head, lines } = changesTold(check) ?? { head: null, lines: [] }
+  const changes = head === null ? [] : [head, ...lines.map((it) => `  ${it}`)]
+  return [...found, ...changes, text, ...commands.map((it) => `  ${typedHere(it)}`)]
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3)
@@ -83,7 +85,8 @@ export function doctorMarkdown(report: DoctorReport, { exitCode }: FormatView): 
     `${markdownText(about)}. ${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s, ` +
       `${timesOf(report)}. Exit code ${exitCode}.`,
     ...(report.found === undefined ? [] : [`Found without a configuration: ${markdownText(report.found)}`]),
-    ...told.stories.map(storyOf),
+    ...told.stories.map((story, at) => storyOf(story, told.stories[at - 1]?.root)),
+    ...(report.events?.unseen ?? []).map((why) => `Some changes could not be looked up: ${markdownText(why)}`),
     ...(told.unknown.length === 0 ? [] : ['### Could not be determined', told.unknown.map(unknownOf).join('\n\n')]),
     ...(told.skipped.length === 0 ? [] : ['### Skipped', listed(told.skipped, (it) => it.reason ?? '')]),
     '### Healthy',
@@ -105,7 +108,8 @@ function unknownOf({ id, error }: CheckReport): string {
   return suggestions.length === 0 ? item : `${item}\n\n${markdownBlock(suggestions.map(typedHere))}`
 }
 
-function storyOf({ root, explained, unjudged }: Story): string {
+function storyOf({ root, explained, unjudged }: Story, before: CheckReport | undefined): string {
+  const changes = changesTold(root, before)
   const evidence = (root.findings ?? []).flatMap(({ message, evidence: lines }) => [
     markdownText(message),
     ...(lines.length === 0 ? [] : [markdownBlock(lines)]),
@@ -116,12 +120,16 @@ function storyOf({ root, explained, unjudged }: Story): string {
     ...evidence,
     ...(explained.length === 0 ? [] : [`Consequences:\n\n${listed(explained, oneLine)}`]),
     ...(unjudged.length === 0 ? [] : [`Blocked checks: ${unjudged.map(({ id }) => markdownCode(id)).join(', ')}`]),
+    ...(changes === null ? [] : [[changes.head, ...listOf(changes.lines)].join('\n\n')]),
     `**Repair:** ${markdownText(text)}`,
     ...(commands.length === 0 ? [] : [markdownBlock(commands.map(typedHere))]),
     ...(root.remedy?.risk === undefined ? [] : [`**Risk:** ${markdownText(root.remedy.risk)}`]),
     ...(root.remedy?.undo === undefined ? [] : [`**Undo:**\n\n${markdownBlock([typedHere(root.remedy.undo)])}`]),
   ].join('\n\n')
 }
+
+const listOf = (lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [lines.map((it) => `- ${markdownText(it)}`).join('\n')]
 
 function listed(checks: readonly CheckReport[], what: (check: CheckReport) => string): string {
   return checks.map((it) => `- ${markdownCode(it.id)}: ${markdownText(what(it))}`).join('\n')

@@ -3,7 +3,7 @@ import type { Paint, Screen } from '../paint.ts'
 import { badge, oneLine, paintFor, statusWord } from '../paint.ts'
 import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
 import type { Lot, Story } from './verdict.ts'
-import { lotOf, lotsOf, summary, tell, verdict } from './verdict.ts'
+import { changesTold, lotOf, lotsOf, summary, tell, verdict } from './verdict.ts'
 
 /** Returns one line for each check, in the catalogue's order, for `grep` and for logs. Lines are never broken. */
 export function doctorShort(report: Pick<DoctorReport, 'checks'>, screen: Screen): string {
@@ -44,7 +44,10 @@ export function doctorBlocks(report: DoctorReport, view: DoctorView): string[][]
   const skipped = view.verbose ? told.skipped.map(lotOf) : lotsOf(told.skipped, ({ reason }) => reason, told.all)
   return [
     [...heading(report, view.screen, paint), ...foundLines(report, view.screen)],
-    ...told.stories.map((story) => storyLines(story, view, paint)),
+    ...told.stories.map((story, at) => storyLines(story, told.stories[at - 1]?.root, view, paint)),
+    (report.events?.unseen ?? []).flatMap((why) =>
+      hang('Some changes could not be looked up: ', printable(why), view.screen.columns),
+    ),
     ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
     rows([...(showOk ? told.ok.map(lotOf) : []), ...skipped], view, paint),
     !showOk && told.ok.length > 0
@@ -98,7 +101,12 @@ function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Pain
 }
 
 /** Returns a root cause: what is wrong, the evidence, its consequences, and the repair. */
-function storyLines({ root, explained, unjudged }: Story, { screen }: DoctorView, paint: Paint): string[] {
+function storyLines(
+  { root, explained, unjudged }: Story,
+  before: CheckReport | undefined,
+  { screen }: DoctorView,
+  paint: Paint,
+): string[] {
   const { columns } = screen
   const lines = [`${badge(statusWord(root), paint)}  ${paint.strong(root.id)}`]
   for (const { message, evidence } of root.findings ?? []) {
@@ -114,6 +122,11 @@ function storyLines({ root, explained, unjudged }: Story, { screen }: DoctorView
     )
   }
   if (unjudged.length > 0) lines.push(...hang('  Blocked checks: ', unjudged.map(({ id }) => id).join(', '), columns))
+  const changes = changesTold(root, before)
+  if (changes) {
+    lines.push(...hang('  ', changes.head, columns))
+    lines.push(...changes.lines.flatMap((line) => hang('      ', printable(line), columns)))
+  }
   return root.remedy ? [...lines, ...remedyLines(root.remedy, columns)] : lines
 }
 

@@ -1,4 +1,5 @@
 import type { CheckReport, DoctorReport, Remedy } from '../../core/check.ts'
+import { moment } from '../../core/format.ts'
 import { firstTypedHere, typedHere } from '../error-text.ts'
 import type { Screen } from '../paint.ts'
 import { countOf, hang, printable } from '../text.ts'
@@ -152,6 +153,34 @@ function isError({ severity }: CheckReport): boolean {
 /** Returns what to do about a problem; without a remedy, where to read about it. */
 export function remedyOf({ remedy, docs }: CheckReport): Pick<Remedy, 'text' | 'commands'> {
   return remedy ?? { text: `See ${docs}.`, commands: [] }
+}
+
+/** Maximum number of changes that are shown beside a problem; the newest */
+const mostChanges = 5
+
+/**
+ * Returns what changed before a problem: a sentence, and a line for each change, oldest first. Null: that was not
+ * asked. `other`: a problem that was told before, whose lines are not repeated.
+ */
+export function changesTold(
+  { began, changes }: CheckReport,
+  other?: CheckReport,
+): { head: string; lines: readonly string[] } | null {
+  if (changes === undefined) return null
+  const sign = began === undefined ? '' : `First sign at ${moment(new Date(began))}. `
+  const when = began === undefined ? 'in the last 24 hours' : 'in the 24 hours before'
+  if (changes.length === 0) return { head: `${sign}No change is known ${when}.`, lines: [] }
+  const isSame = other?.changes?.length === changes.length && other.changes.every((it, at) => it === changes[at])
+  if (isSame) return { head: `${sign}Changed ${when}: the same as above.`, lines: [] }
+  const shown = changes.slice(-mostChanges)
+  const left = changes.length - shown.length
+  return {
+    head: `${sign}Changed ${when}:`,
+    lines: [
+      ...(left > 0 ? [`(${countOf(left, 'earlier change')}: see --json)`] : []),
+      ...shown.map(({ at, message }) => `${moment(new Date(at))} ${message}`),
+    ],
+  }
 }
 
 /** What the remedy of a problem asks of a person. */

@@ -20,6 +20,8 @@ export interface Container {
   environment: readonly string[]
   /** Host name that the container sees as its own */
   hostname: string
+  /** Null: not known */
+  createdAt: Date | null
   state: ContainerState
   /** Milliseconds from its start on after which its health check may call it unhealthy; null: it has no health check */
   unhealthyAfterMs: number | null
@@ -82,6 +84,7 @@ export async function composeContainers(engine: Engine, project: string | null =
 interface Shown {
   Id?: string
   Name?: string
+  Created?: string
   RestartCount?: number
   State?: {
     Status?: string
@@ -129,6 +132,7 @@ export function containerIn(shown: unknown): Container | null {
   const {
     Id: id,
     Name = '',
+    Created,
     Config = {},
     State = {},
     HostConfig = {},
@@ -150,6 +154,7 @@ export function containerIn(shown: unknown): Container | null {
     labels: own,
     environment: Config.Env ?? [],
     hostname: Config.Hostname || id.slice(0, 12),
+    createdAt: timeIn(Created),
     state: stateIn(State),
     unhealthyAfterMs: unhealthyAfterMs(Config.Healthcheck ?? {}),
     restarts: RestartCount,

@@ -58,7 +58,7 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
   }
   const service = async (): Promise<ReturnType<typeof composeService>> => {
     const { view, commands } = await found()
-    return composeService(view, settings, commands)
+    return composeService(view, settings, commands, options)
   }
   return {
     get commands() {

@@ -33,7 +33,8 @@ import { engineFailure, jsonIn } from './engine.ts'
 import type { ComposeSettings } from './find.ts'
 import { imageNameOf } from './find.ts'
 import { hasImage } from './images.ts'
-import { assignmentsIn, endedByStop, pendingSettings, runs, statusOf } from './status.ts'
+import { assignmentsIn, containerChanges, endedByStop, pendingSettings, runs, statusOf } from './status.ts'
+import type { PlatformOptions } from '../platform.ts'
 import type { View } from './view.ts'
 import { settingsFilesOf } from './view.ts'
 
@@ -141,6 +142,7 @@ export function composeService(
   view: View,
   settings: ComposeSettings,
   commands: ServiceSource['commands'],
+  options: PlatformOptions,
 ): ServiceSource {
   const { engine, found } = view
   const own = async (): Promise<readonly Container[]> => (await view.containers()).own
@@ -229,6 +231,21 @@ export function composeService(
       const { exitCode } = await engine.ask(['exec', container.name, 'getent', 'hosts', host])
       // getent(1) exits with 2 if the name is unknown; any other code says that it could not be asked
       return exitCode === 0 ? true : exitCode === 2 ? false : null
+    },
+    async changes() {
+      const { clockChanges, fileChanges } = await import('../host/changes.ts')
+      const [{ project }, isHere] = await Promise.all([view.containers(), engine.isHere()])
+      const clock = isHere ? await clockChanges(options) : { changes: [], unseen: [] }
+      const { files } = found
+      const paths = files === null ? [] : [...settingsFilesOf(files)!, ...files.environmentFiles]
+      return {
+        changes: [
+          ...project.flatMap((it) => containerChanges(it, engine.program)),
+          ...(await fileChanges(paths)),
+          ...clock.changes,
+        ],
+        unseen: clock.unseen,
+      }
     },
     composed: async (edited) => composedImage(view, edited),
     definitions: async () =>

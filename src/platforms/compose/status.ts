@@ -1,5 +1,6 @@
 import { withoutSecrets } from '../../core/redaction/index.ts'
-import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
+import type { PlatformChange, ServiceInstance, ServiceStatus } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { jsonIn } from './engine.ts'
@@ -66,6 +67,31 @@ function detailOf(container: Container): string {
 function healthOf({ health, healthOutput }: Container['state']): string {
   if (health !== 'unhealthy' || healthOutput === null) return health ?? ''
   return `unhealthy (${withoutSecrets(healthOutput.split('\n').at(-1)!).slice(0, 200)})`
+}
+
+/** Milliseconds from a container's creation to its first start, at most */
+const firstStartMs = 60_000
+
+/** Returns when a container was created, ended and was started again, as far as its engine keeps that. */
+export function containerChanges({ name, image, createdAt, state }: Container, program: string): PlatformChange[] {
+  const { startedAt, finishedAt, exitCode, outOfMemory, status } = state
+  const proof = typed([program, 'inspect', name])
+  const isFirst = createdAt !== null && startedAt !== null && startedAt.getTime() - createdAt.getTime() <= firstStartMs
+  const hasEnded = finishedAt !== null && status !== 'created'
+  // an engine keeps the last code: of one that runs again, it is that of nobody
+  const isOver = !['running', 'paused'].includes(status)
+  const how = isOver ? `exited with ${exitCode}${outOfMemory ? ', out of memory' : ''}` : 'ended'
+  const told = (at: Date, kind: 'rollout' | 'restart', what: string): PlatformChange => ({
+    kind,
+    at,
+    message: `container \`${name}\` ${what}`,
+    proof,
+  })
+  return [
+    ...(createdAt === null ? [] : [told(createdAt, 'rollout', `was created from image \`${image}\``)]),
+    ...(hasEnded ? [told(finishedAt, 'restart', how)] : []),
+    ...(startedAt === null || isFirst ? [] : [told(startedAt, 'restart', 'was started')]),
+  ]
 }
 
 /** Lists the settings, and `image`, that differ between a container and its files. Only a new container gets them. */

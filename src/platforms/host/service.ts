@@ -175,6 +175,9 @@ export function hostService(
     ...(manager?.definition && {
       definitions: async () => [{ name: settings.unit ?? 'unit', content: await manager.definition!() }],
     }),
+    async changes() {
+      return (await import('./changes.ts')).changesOf(settings, manager, options)
+    },
     async image() {
       return declaredImage(settings)
     },

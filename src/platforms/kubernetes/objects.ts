@@ -11,6 +11,7 @@ interface Metadata {
   labels?: Readonly<Record<string, string>>
   annotations?: Readonly<Record<string, string>>
   ownerReferences?: readonly { apiVersion?: string; kind: string; name: string; uid: string; controller?: boolean }[]
+  managedFields?: readonly { manager?: string; time?: string }[]
 }
 
 /** A Deployment or a StatefulSet. */
@@ -34,6 +35,22 @@ export interface Workload {
   }
 }
 
+/** Pods as a workload declares them. */
+export type PodTemplate = Workload['spec']['template']
+
+/** A former or present template of a Deployment. */
+export interface ReplicaSet {
+  metadata: Metadata
+  spec: { template: PodTemplate }
+}
+
+/** A former or present template of a StatefulSet or DaemonSet; `revision` grows. */
+export interface ControllerRevision {
+  metadata: Metadata
+  revision: number
+  data?: { spec?: { template?: PodTemplate } }
+}
+
 export interface LabelSelector {
   matchLabels?: Readonly<Record<string, string>>
   matchExpressions?: readonly Expression[]
@@ -52,6 +69,8 @@ interface Condition {
   reason?: string
   message?: string
   lastTransitionTime?: string
+  /** Only of a Deployment's */
+  lastUpdateTime?: string
 }
 
 export interface PodSpec {
@@ -204,6 +223,7 @@ const resources = {
   replicasets: { group: 'apps', version: 'v1' },
   statefulsets: { group: 'apps', version: 'v1' },
   daemonsets: { group: 'apps', version: 'v1' },
+  controllerrevisions: { group: 'apps', version: 'v1' },
   cronjobs: { group: 'batch', version: 'v1' },
   serviceaccounts: { group: '', version: 'v1' },
   persistentvolumeclaims: { group: '', version: 'v1' },

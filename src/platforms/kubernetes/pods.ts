@@ -131,7 +131,7 @@ function isOfDeployment({ metadata: { labels = {}, ownerReferences = [] } }: Pod
   return ownerReferences.some(({ kind, name }) => kind === 'ReplicaSet' && name === `${workload.metadata.name}-${hash}`)
 }
 
-function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
   const others = matchExpressions.map(({ key, operator, values = [] }) => {
     switch (operator) {

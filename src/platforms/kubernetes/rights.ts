@@ -43,8 +43,9 @@ const looking: readonly Right[] = [
   { resource: 'events', verbs: ['list'] },
   // what a container said before it ended
   { resource: 'pods/log', verbs: ['get'] },
-  // what owns pods that are not the workload's own
-  { resource: 'replicasets', verbs: ['get'] },
+  // what owns pods that are not the workload's own, and what the workload was before
+  { resource: 'replicasets', verbs: ['get', 'list'] },
+  { resource: 'controllerrevisions', verbs: ['list'] },
   // what an Ingress in front of it lets through
   { resource: 'ingresses', verbs: ['list'] },
   { resource: 'services', verbs: ['get'] },

@@ -134,6 +134,11 @@ export function clusterService(
         ...pods.slice(0, mostDefined).map((pod) => ({ name: `pods/${pod.metadata.name}`, content: shownOf(pod) })),
       ]
     },
+    async changes() {
+      const { changesOf } = await import('./changes.ts')
+      const now = await client.get<Workload>({ resource, namespace, name })
+      return changesOf(client, place, now, await podsOf(client, found, now))
+    },
     environment: async () => environmentOf(client, namespace, containerIn(await workload())),
     image: async () => imageOf(containerIn(await workload()), declaredIn),
     async machines() {

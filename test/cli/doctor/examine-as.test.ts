@@ -96,6 +96,7 @@ describe('the live list on a terminal', () => {
 ✖ error  database/disk
   the disk is full
       df -h
+  No change is known in the last 24 hours.
   Repair: Look at it.
       testops-admin explain database/disk
 
@@ -182,6 +183,7 @@ Repeats every 0.05 s. Press Ctrl-C to stop.`)
 ✖ error  database/disk
   the disk is full
       df -h
+  No change is known in the last 24 hours.
   Repair: Make room.
 
 1 problem: database/disk. Exit code 1.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { statusOf } from '../../../src/platforms/compose/status.ts'
+import { containerChanges, statusOf } from '../../../src/platforms/compose/status.ts'
 import { recordedContainer } from './world.ts'
 import type { Shown } from './world.ts'
 
@@ -92,4 +92,45 @@ test('of several containers, one that runs is the service that runs; none is a s
   const several = statusOf([await recordedContainer('exited'), await recordedContainer('testops')], true)
   expect([several.state, several.instances.length]).toEqual(['running', 1])
   expect(statusOf([], true)).toEqual({ state: 'stopped', detail: 'it has no container', instances: [] })
+})
+
+const createdAt =
+  (time: string): Change =>
+  (shown) =>
+    void Object.assign(shown, { Created: time })
+
+test.each<[Parameters<typeof recordedContainer>[0], string, string[]]>([
+  [
+    'testops',
+    '2026-11-22T05:37:09.1Z',
+    ['2026-11-22T05:37:09.100Z rollout: was created from image `registry.example.org/qameta/testops:26.2.1`'],
+  ],
+  [
+    'testops',
+    '2026-11-20T00:00:00Z',
+    [
+      '2026-11-20T00:00:00.000Z rollout: was created from image `registry.example.org/qameta/testops:26.2.1`',
+      '2026-11-22T05:37:09.824Z restart: was started',
+    ],
+  ],
+  [
+    'restarting',
+    'no time',
+    ['2026-11-22T05:39:47.943Z restart: exited with 127', '2026-11-22T05:39:47.920Z restart: was started'],
+  ],
+  [
+    'out-of-memory',
+    '0001-01-01T00:00:00Z',
+    [
+      '2026-11-22T05:39:48.912Z restart: exited with 137, out of memory',
+      '2026-11-22T05:39:48.866Z restart: was started',
+    ],
+  ],
+])('what the engine keeps of the past of %s, created at %s', async (name, created, wanted) => {
+  const container = await recordedContainer(name, createdAt(created))
+  const found = containerChanges(container, 'docker')
+  expect(found.map(({ proof }) => proof)).toEqual(wanted.map(() => `docker inspect ${container.name}`))
+  expect(
+    found.map(({ kind, at, message }) => `${at.toISOString()} ${kind}: ${message.replace(/^container `\w+` /, '')}`),
+  ).toEqual(wanted)
 })

@@ -1,0 +1,359 @@
+import { isDeepStrictEqual } from 'node:util'
+import { AdminError } from '../../core/error.ts'
+import { listed } from '../../core/format.ts'
+import type { PlatformChange, PlatformChanges } from '../../core/sources.ts'
+import type { KubernetesClient } from './client.ts'
+import type { FoundService } from './find.ts'
+import type { ConfigMap, Container, ContainerStatus, ControllerRevision, EnvVar, Node, Pod } from './objects.ts'
+import type { PodTemplate, ReplicaSet, Workload } from './objects.ts'
+import { selectorText } from './pods.ts'
+
+/** Label and annotation that name the Helm release that an object is part of (helm.sh, "Labels and Annotations"). */
+const release = { label: 'app.kubernetes.io/instance', annotation: 'meta.helm.sh/release-name' } as const
+
+/** Maximum number of settings objects and of nodes that are asked for, and of pods that are looked at */
+const [mostObjects, mostNodes, mostPods] = [20, 5, 200]
+/** Milliseconds after a revision during which its pods are made, and after an object was made until it is settled */
+const [rolloutMs, settleMs] = [600_000, 60_000]
+
+type Place = Pick<FoundService, 'resource' | 'namespace' | 'name'>
+type Owners = NonNullable<Pod['metadata']['ownerReferences']>
+
+/** What a workload's pods were to be from one time on. */
+interface Revision {
+  /** Name of the ReplicaSet or ControllerRevision */
+  name: string
+  owner: { kind: string; name: string }
+  number: number
+  at: Date
+  template: PodTemplate
+}
+
+/**
+ * Returns what changed about a workload and the others of its Helm release: revisions, settings objects, pods, nodes.
+ * The cluster keeps no more than it needs, so older changes may be gone. What may not be asked is told as unseen.
+ */
+export async function changesOf(
+  client: KubernetesClient,
+  place: Place,
+  workload: Workload,
+  own: readonly Pod[],
+): Promise<PlatformChanges> {
+  const unseen: string[] = []
+  const seen = async <T>(asked: Promise<T>, otherwise: T): Promise<T> =>
+    asked.catch((error: unknown) => {
+      if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+      unseen.push(error.message)
+      return otherwise
+    })
+  const selectors = selectorsOf(workload)
+  const each = async <T extends { metadata: Workload['metadata'] }>(
+    resource: 'replicasets' | 'controllerrevisions' | 'pods',
+  ): Promise<readonly T[]> => {
+    const { namespace } = place
+    const lists = selectors.map(async (labelSelector) =>
+      client.list<T>({ resource, namespace, query: { labelSelector } }),
+    )
+    const all = (await seen(Promise.all(lists), [])).flat()
+    return [...new Map(all.map((it) => [it.metadata.uid ?? it.metadata.name, it])).values()]
+  }
+  const [sets, revisions, beside, objects, nodes] = await Promise.all([
+    each<ReplicaSet>('replicasets'),
+    each<ControllerRevision>('controllerrevisions'),
+    selectors.length > 1 ? each<Pod>('pods') : own,
+    seen(settingsChanges(client, place.namespace, workload), []),
+    seen(nodeChanges(client, own), []),
+  ])
+  const known = [...sets.flatMap(revisionOfSet), ...revisions.flatMap(revisionIn)]
+  const byUid = new Map([...own, ...beside].map((pod) => [pod.metadata.uid ?? pod.metadata.name, pod]))
+  return {
+    changes: [
+      ...revisionChanges(client, place.namespace, known, { workload, unseen }),
+      ...[...byUid.values()].slice(0, mostPods).flatMap((pod) => podChanges(client, place.namespace, pod, known)),
+      ...objects,
+      ...nodes,
+    ],
+    unseen: [...new Set(unseen)],
+  }
+}
+
+/** Returns the label selectors of the workload's own objects, and of those of its Helm release if it names one. */
+function selectorsOf({ metadata: { labels = {}, annotations = {} }, spec }: Workload): string[] {
+  const name = annotations[release.annotation] ?? labels[release.label]
+  const all = [selectorText(spec.selector), ...(name === undefined ? [] : [`${release.label}=${name}`])]
+  return [...new Set(all)]
+}
+
+function controllerOf(owners: Owners = []): Owners[number] | undefined {
+  return owners.find(({ controller }) => controller === true)
+}
+
+const revisionAnnotation = 'deployment.kubernetes.io/revision'
+
+function revisionOfSet({ metadata, spec }: ReplicaSet): Revision[] {
+  const owner = controllerOf(metadata.ownerReferences)
+  const number = Number(metadata.annotations?.[revisionAnnotation])
+  return owner && Number.isInteger(number) ? revisionAs(metadata, owner, number, spec.template) : []
+}
+
+function revisionIn({ metadata, revision, data }: ControllerRevision): Revision[] {
+  const [owner, template] = [controllerOf(metadata.ownerReferences), data?.spec?.template]
+  return owner && template ? revisionAs(metadata, owner, revision, template) : []
+}
+
+function revisionAs(
+  { name, creationTimestamp = '' }: Workload['metadata'],
+  owner: Revision['owner'],
+  number: number,
+  template: PodTemplate,
+): Revision[] {
+  const at = new Date(creationTimestamp)
+  return Number.isNaN(at.getTime()) ? [] : [{ name, owner, number, at, template }]
+}
+
+const shownOwner = ({ kind, name }: Revision['owner']): string => `${kind} \`${name}\``
+
+function revisionChanges(
+  client: KubernetesClient,
+  namespace: string,
+  all: readonly Revision[],
+  { workload, unseen }: { workload: Workload; unseen: string[] },
+): PlatformChange[] {
+  const owners = [...new Set(all.map(({ owner }) => shownOwner(owner)))]
+  return owners.flatMap((shown) => {
+    const sorted = all.filter(({ owner }) => shownOwner(owner) === shown).sort((a, b) => a.number - b.number)
+    return sorted.flatMap((revision, index): PlatformChange[] => {
+      const { owner, number, name } = revision
+      const which = shownOwner(owner)
+      const before = sorted[index - 1]
+      const proof = client.kubectl(
+        ...['-n', namespace, 'rollout', 'history', `${owner.kind.toLowerCase()}/${owner.name}`, `--revision=${number}`],
+      )
+      // one that comes back keeps the time of its first use
+      const at = before !== undefined && before.at > revision.at ? returnedAt(workload, owner, name) : revision.at
+      if (at === null) {
+        unseen.push(`${which} went back to an earlier revision at a time that the cluster does not keep`)
+        return []
+      }
+      if (before === undefined) {
+        const message = number === 1 ? `${which} was created` : `${which} rolled out revision ${number}`
+        return [{ kind: 'rollout', at, message, proof }]
+      }
+      const found = differences(before.template, revision.template)
+      if (found.length === 0) return [{ kind: 'rollout', at, message: `${which} rolled out revision ${number}`, proof }]
+      return found.map(({ kind, what }) => ({ kind, at, message: `${which} ${what}`, proof }))
+    })
+  })
+}
+
+/** Returns when a Deployment's rollout to a ReplicaSet of an earlier revision ended; null: nothing says it. */
+function returnedAt({ metadata, status }: Workload, owner: Revision['owner'], set: string): Date | null {
+  if (owner.kind !== 'Deployment' || owner.name !== metadata.name) return null
+  const progress = status?.conditions?.find(({ type }) => type === 'Progressing')
+  const isAbout = progress?.reason === 'NewReplicaSetAvailable' && progress.message?.includes(`"${set}"`) === true
+  const at = new Date((isAbout && progress.lastUpdateTime) || '')
+  return Number.isNaN(at.getTime()) ? null : at
+}
+
+interface Difference {
+  kind: 'rollout' | 'image' | 'setting' | 'restart'
+  what: string
+}
+
+/** Annotation by which `kubectl rollout restart` replaces all pods */
+const restartedAnnotation = 'kubectl.kubernetes.io/restartedAt'
+
+function differences(before: PodTemplate, after: PodTemplate): Difference[] {
+  const [former, present] = [before, after].map(({ metadata }) => metadata?.annotations ?? {})
+  const annotations = changedKeys(former!, present!)
+  const isRestart = annotations.includes(restartedAnnotation)
+  const notes = annotations.filter((it) => it !== restartedAnnotation)
+  const containers = [...(after.spec.initContainers ?? []), ...after.spec.containers]
+  const formerContainers = [...(before.spec.initContainers ?? []), ...before.spec.containers]
+  const names = [...new Set([...formerContainers, ...containers].map(({ name }) => name))]
+  const fields = changedKeys(withoutContainers(before.spec), withoutContainers(after.spec))
+  return [
+    ...names.flatMap((name) =>
+      containerDifferences(
+        name,
+        formerContainers.find((it) => it.name === name),
+        containers.find((it) => it.name === name),
+      ),
+    ),
+    ...(notes.length > 0 ? [{ kind: 'setting' as const, what: `changed its annotations ${quoted(notes)}` }] : []),
+    ...(fields.length > 0 ? [{ kind: 'rollout' as const, what: `changed ${quoted(fields)} of its pods` }] : []),
+    ...(isRestart ? [{ kind: 'restart' as const, what: 'was restarted by `kubectl rollout restart`' }] : []),
+  ]
+}
+
+function withoutContainers({ containers: _, initContainers: __, ...rest }: PodTemplate['spec']): object {
+  return rest
+}
+
+function containerDifferences(name: string, before: Container | undefined, after: Container | undefined): Difference[] {
+  if (!before) return [{ kind: 'rollout', what: `has the new container \`${name}\`` }]
+  if (!after) return [{ kind: 'rollout', what: `lost its container \`${name}\`` }]
+  const { image: formerImage, env: formerEnv = [], ...formerRest } = before
+  const { image, env = [], ...rest } = after
+  const settings = settingDifferences(formerEnv, env)
+  const fields = changedKeys(formerRest, rest)
+  return [
+    ...(image === formerImage
+      ? []
+      : [{ kind: 'image' as const, what: `changed its image from \`${formerImage}\` to \`${image}\`` }]),
+    ...(settings.length > 0
+      ? [{ kind: 'setting' as const, what: `changed settings of container \`${name}\`: ${listed(settings)}` }]
+      : []),
+    ...(fields.length > 0
+      ? [{ kind: 'rollout' as const, what: `changed ${quoted(fields)} of container \`${name}\`` }]
+      : []),
+  ]
+}
+
+/** Names the settings that differ; their values may be secret. */
+function settingDifferences(before: readonly EnvVar[], after: readonly EnvVar[]): string[] {
+  const [former, present] = [before, after].map((env) => Object.fromEntries(env.map((it) => [it.name, it])))
+  return changedKeys(former!, present!).map((name) => {
+    const how = Object.hasOwn(former!, name) ? (Object.hasOwn(present!, name) ? '' : ' (removed)') : ' (new)'
+    return `\`${name}\`${how}`
+  })
+}
+
+function changedKeys(before: object, after: object): string[] {
+  const [former, present] = [before, after].map((it) => new Map<string, unknown>(Object.entries(it)))
+  const keys = [...new Set([...former!.keys(), ...present!.keys()])]
+  return keys.filter((key) => !isDeepStrictEqual(former!.get(key), present!.get(key)))
+}
+
+const quoted = (names: readonly string[]): string => listed(names.map((it) => `\`${it}\``))
+
+/** Returns the ends of a pod's containers, and its own creation unless a rollout made it. */
+function podChanges(
+  client: KubernetesClient,
+  namespace: string,
+  { metadata, status = {} }: Pod,
+  revisions: readonly Revision[],
+): PlatformChange[] {
+  const proof = client.kubectl('-n', namespace, 'describe', 'pod', metadata.name)
+  const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
+  const created = new Date(metadata.creationTimestamp ?? '')
+  const revision = revisionOf(metadata, revisions)
+  const isRollout = revision !== undefined && created.getTime() - revision.at.getTime() <= rolloutMs
+  const isNew = revision !== undefined && !isRollout && !Number.isNaN(created.getTime())
+  return [
+    ...(isNew
+      ? [{ kind: 'restart' as const, at: created, message: `pod \`${metadata.name}\` was created`, proof }]
+      : []),
+    ...all.flatMap((container) => endsOf(container, metadata.name, proof)),
+  ]
+}
+
+function revisionOf({ ownerReferences, labels = {} }: Pod['metadata'], all: readonly Revision[]): Revision | undefined {
+  const names = [controllerOf(ownerReferences)?.name, labels['controller-revision-hash']]
+  return all.find(({ name }) => names.includes(name))
+}
+
+function endsOf(
+  { name, state, lastState, restartCount = 0 }: ContainerStatus,
+  pod: string,
+  proof: PlatformChange['proof'],
+): PlatformChange[] {
+  return [lastState?.terminated, state?.terminated].flatMap((end, index) => {
+    const at = new Date(end?.finishedAt ?? '')
+    // an init container is meant to end
+    if (end === undefined || Number.isNaN(at.getTime()) || (end.exitCode === 0 && index === 1)) return []
+    const why = end.reason === undefined || end.reason === 'Error' ? '' : ` (${end.reason})`
+    const again = index === 0 && restartCount > 0 ? ' and was restarted' : ''
+    const message = `container \`${name}\` of pod \`${pod}\` exited with ${end.exitCode}${why}${again}`
+    return [{ kind: 'restart' as const, at, message, proof }]
+  })
+}
+
+/** Returns when the ConfigMaps and Secrets that the workload's settings come from were last written, and by whom. */
+async function settingsChanges(
+  client: KubernetesClient,
+  namespace: string,
+  { spec }: Workload,
+): Promise<PlatformChange[]> {
+  const { containers, initContainers = [] } = spec.template.spec
+  const named = [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }) => [
+    ...envFrom.flatMap(({ secretRef, configMapRef }) => [
+      { resource: 'secrets', name: secretRef?.name } as const,
+      { resource: 'configmaps', name: configMapRef?.name } as const,
+    ]),
+    ...env.flatMap(({ valueFrom }) => [
+      { resource: 'secrets', name: valueFrom?.secretKeyRef?.name } as const,
+      { resource: 'configmaps', name: valueFrom?.configMapKeyRef?.name } as const,
+    ]),
+  ])
+  const wanted = new Map(
+    named.flatMap(({ resource, name }) => (name ? [[`${resource}/${name}`, { resource, name }] as const] : [])),
+  )
+  const all = await Promise.all(
+    [...wanted.values()].slice(0, mostObjects).map(async ({ resource, name }): Promise<PlatformChange[]> => {
+      const found = await ifThere(client.get<ConfigMap>({ resource, namespace, name }))
+      const { managedFields = [], creationTimestamp = '' } = found?.metadata ?? {}
+      const last = managedFields.reduce((newest, it) => ((it.time ?? '') > (newest.time ?? '') ? it : newest), {
+        time: creationTimestamp,
+      } as { time?: string; manager?: string })
+      const at = new Date(last.time ?? '')
+      if (Number.isNaN(at.getTime())) return []
+      const kind = resource === 'secrets' ? 'Secret' : 'ConfigMap'
+      const isNew = at.getTime() - new Date(creationTimestamp).getTime() < settleMs
+      const by = last.manager ? ` by \`${last.manager}\`` : ''
+      return [
+        {
+          kind: 'setting',
+          at,
+          message: `${kind} \`${name}\` was ${isNew ? 'created' : `changed${by}`}`,
+          proof: client.kubectl(
+            ...['-n', namespace, 'get', resource, name, '--show-managed-fields'],
+            ...['-o', 'jsonpath={.metadata.managedFields}'],
+          ),
+        },
+      ]
+    }),
+  )
+  return all.flat()
+}
+
+/** Returns null for an object that does not exist, which the settings may allow. */
+async function ifThere<T>(asked: Promise<T>): Promise<T | null> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof AdminError && error.code === 'UNAVAILABLE') return null
+    throw error
+  })
+}
+
+async function nodeChanges(client: KubernetesClient, pods: readonly Pod[]): Promise<PlatformChange[]> {
+  const names = [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].slice(0, mostNodes)
+  const found = await Promise.all(
+    names.map(async (name) =>
+      client.list<Node>({ resource: 'nodes', namespace: null, query: { fieldSelector: `metadata.name=${name}` } }),
+    ),
+  )
+  return found.flat().flatMap((node) => conditionChanges(client, node))
+}
+
+/** Conditions of a node (kubernetes.io, "Node Status"), and how each is told if it holds and if it does not. */
+const conditions: Readonly<Record<string, { kind: 'disk' | 'node'; holds: string; ends: string }>> = {
+  DiskPressure: { kind: 'disk', holds: 'has run low on disk space (DiskPressure)', ends: 'has disk space again' },
+  MemoryPressure: { kind: 'node', holds: 'has run low on memory (MemoryPressure)', ends: 'has memory again' },
+  PIDPressure: { kind: 'node', holds: 'has run low on process ids (PIDPressure)', ends: 'has process ids again' },
+  Ready: { kind: 'node', holds: 'became Ready', ends: 'became NotReady' },
+}
+
+function conditionChanges(client: KubernetesClient, { metadata, status }: Node): PlatformChange[] {
+  const created = new Date(metadata.creationTimestamp ?? '').getTime()
+  return (status?.conditions ?? []).flatMap(({ type, status: value, lastTransitionTime = '' }) => {
+    const told = Object.hasOwn(conditions, type) ? conditions[type]! : null
+    const at = new Date(lastTransitionTime)
+    const isFirst = !(at.getTime() - created > settleMs)
+    // of a node that does not answer, only that is known
+    const isKnown = value !== 'Unknown' || type === 'Ready'
+    if (told === null || isFirst || !isKnown) return []
+    const proof = client.kubectl('describe', 'node', metadata.name)
+    const message = `node \`${metadata.name}\` ${value === 'True' ? told.holds : told.ends}`
+    return [{ kind: told.kind, at, message, proof }]
+  })
+}
