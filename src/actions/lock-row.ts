@@ -4,7 +4,7 @@ import type { DatabaseControl } from '../core/controls.ts'
 import { AdminError } from '../core/error.ts'
 import type { ChangelogLockRow, DatabaseSource, LockTableName } from '../core/sources.ts'
 import { changelogLock } from '../knowledge/lock.ts'
-import type { Workshop } from './handler.ts'
+import type { Workshop, ActionHandler } from './handler.ts'
 
 /** The table of a change-log lock, with the address of its database. */
 export interface LockPlace extends LockTableName {
@@ -35,7 +35,7 @@ function isAt({ target, alsoAt }: Pick<DatabaseSource, 'target' | 'alsoAt'>, dat
 }
 
 /** The rows of a lock table; empty if there is no such table. Throws FORBIDDEN if it may not be read. */
-export async function rowsOf(place: LockPlace, workshop: Pick<Workshop, 'open'>): Promise<readonly ChangelogLockRow[]> {
+async function rowsOf(place: LockPlace, workshop: Pick<Workshop, 'open'>): Promise<readonly ChangelogLockRow[]> {
   const source = await sourceOf(place, workshop)
   const { schema, table: named = changelogLock.table } = place
   const tables = await source.changelogLocks({ table: named, user: null })
@@ -98,4 +98,79 @@ function gone(database: string): never {
   throw new AdminError('REFUSED', `${database} is no longer one of the deployment's databases`, [
     'testops-admin doctor -d {deployment} --only database',
   ])
+}
+
+export const insertLockRow: ActionHandler<'insert-lock-row'> = {
+  failpoints: ['noted', 'inserted'],
+  async isDone(action, workshop) {
+    return (await rowOf(action, workshop)) !== null
+  },
+  async perform(action, workshop) {
+    const compared = await (await controlOf(action, workshop)).insertLockRow(action, noting(workshop))
+    await workshop.failpoint('inserted')
+    if (compared === 'changed') {
+      const table = `${action.schema}.${action.table ?? changelogLock.table}`
+      throw new AdminError(
+        'REFUSED',
+        `${table} at ${action.database} got a new row with id ${changelogLock.rowId} after the plan was made`,
+        ['testops-admin unlock-changelog -d {deployment} --dry-run'],
+      )
+    }
+  },
+  async undo(action, workshop) {
+    const { performed, notes } = workshop.journal
+    if (!performed && !(await wasOurs(action, workshop))) return
+    await (await controlOf(action, workshop)).deleteLockRow(action, performed ? undefined : notes)
+  },
+}
+
+type Removal = ActionOf<'remove-lock-rows'>
+
+/** Removes rows that Liquibase never reads. The plan has them in full, so that undo can restore them. */
+export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
+  failpoints: ['noted', 'removed'],
+  async isDone(action, workshop) {
+    const now = await others(action, workshop)
+    return !action.rows.some((seen) => now.some((row) => isSame(row, seen)))
+  },
+  async perform(action, workshop) {
+    await (await controlOf(action, workshop)).removeOtherRows(action, action.rows, noting(workshop))
+    await workshop.failpoint('removed')
+    // a row that changed since is not the one that was seen and saved
+    const changed = (await others(action, workshop)).filter(({ id }) => action.rows.some((seen) => seen.id === id))
+    if (changed.length > 0)
+      workshop.result(
+        `these rows of ${nameOf(action)} have changed since the plan was made and were not removed: ` +
+          `${changed.map(showRow).join(', ')}`,
+      )
+  },
+  async undo(action, workshop) {
+    if (!workshop.journal.performed && !(await wasOurs(action, workshop))) return
+    await (await controlOf(action, workshop)).restoreOtherRows(action, action.rows)
+    const taken = (await others(action, workshop)).filter((row) =>
+      action.rows.some((seen) => seen.id === row.id && !isSame(row, seen)),
+    )
+    if (taken.length > 0)
+      workshop.result(
+        `${nameOf(action)} now has other rows with the ids of the removed rows. Undo does not overwrite these ` +
+          `new rows: ${taken.map(showRow).join(', ')}`,
+      )
+  },
+}
+
+async function others(action: Removal, workshop: Pick<Workshop, 'open'>): Promise<readonly ChangelogLockRow[]> {
+  return (await rowsOf(action, workshop)).filter(({ id }) => id !== changelogLock.rowId)
+}
+
+function isSame(row: ChangelogLockRow, seen: ChangelogLockRow): boolean {
+  return (
+    row.id === seen.id &&
+    row.locked === seen.locked &&
+    row.lockGranted === seen.lockGranted &&
+    row.lockedBy === seen.lockedBy
+  )
+}
+
+function nameOf({ schema, table = changelogLock.table, database }: Removal): string {
+  return `${schema}.${table} at ${database}`
 }

@@ -11,7 +11,7 @@ import { hasDatabase, rowOf } from './lock-row.ts'
 import { ownsFields } from './handler.ts'
 import type { Binding } from '../core/broker-control.ts'
 import { bindingsNoted } from '../core/notes.ts'
-import { deleteLeft } from './queues/delete-held.ts'
+import { deleteLeft } from './queues/holding-queues.ts'
 import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 

@@ -1,6 +1,6 @@
 import type { ActionHandler } from './handler.ts'
 import { ownsFields } from './handler.ts'
-import { bringBackGone } from './queues/gone.ts'
+import { bringBackGone } from './queues/move-messages.ts'
 import { refuseVanished } from './queues/queues.ts'
 
 export const stopService: ActionHandler<'stop-service'> = {

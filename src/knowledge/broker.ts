@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Holder } from '../core/lock.ts'
 import type { BrokerQueue } from '../core/sources.ts'
-import { watched } from '../core/watched.ts'
+import { watched } from '../core/work.ts'
 
 /** RabbitMQ's deprecated feature of non-durable, non-exclusive queues (FIELD-NOTES.md 3). */
 export const transientQueues = {

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AdminError } from '../core/error.ts'
+import { AdminError, messageOf } from '../core/error.ts'
 import type { DoctorReport } from '../core/check.ts'
 import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
@@ -104,4 +104,10 @@ interface LabNames {
   /** null: the broker's own virtual host */
   vhost: string | null
   namespace: string
+}
+
+/** Returns the error for a failed connection to one of the lab's servers. */
+export function notLetIn({ kind, host, port }: ServerRecord, cause: unknown): AdminError {
+  const message = `cannot connect to the lab's ${serverNames[kind]} at ${host}:${port}: ${messageOf(cause)}`
+  return new AdminError('UNREACHABLE', message, ['testops-admin lab status', 'testops-admin lab mend'], { cause })
 }

@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AdminError } from '../core/error.ts'
-import { start, stop, supervise } from './service-control/control.ts'
-import { status } from './service-control/status.ts'
+import { start, stop, supervise, status } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
 
 /**

@@ -1,9 +1,8 @@
 import { defineRepair } from '../core/repair.ts'
 import type { Step } from '../core/plan.ts'
 import type { Repair } from '../core/repair.ts'
-import { lookAtService } from './service/look.ts'
-import type { SeenService } from './service/look.ts'
-import { startStep, stopStep } from './service-steps.ts'
+import { lookAtService, startStep, stopStep } from './service-steps.ts'
+import type { SeenService } from './service-steps.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 

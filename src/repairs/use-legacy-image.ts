@@ -12,8 +12,7 @@ import type { Step } from '../core/plan.ts'
 import type { Repair } from '../core/repair.ts'
 import { command, sentence } from '../core/shell-command.ts'
 import type { EditedFile, FilesSource, ServiceImage, ServiceSource, ValueEdit, WantedImage } from '../core/sources.ts'
-import { startStep, stopStep } from './service-steps.ts'
-import { lookAtService } from './service/look.ts'
+import { startStep, stopStep, lookAtService } from './service-steps.ts'
 
 /** One of `values` and `compose`, as absolute paths. */
 export interface LegacyOptions {

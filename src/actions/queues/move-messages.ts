@@ -1,12 +1,11 @@
-import type { Move } from '../../core/action.ts'
-import type { ActionHandler } from '../handler.ts'
+import type { Move, Former } from '../../core/action.ts'
+import type { ActionHandler, Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
-import { assertTakesThem, declareMissing } from './delete-queues.ts'
-import { goneOf } from './gone.ts'
+import { assertTakesThem, declareMissing, areTaken } from './delete-queues.ts'
 import { bringBack, bringBackRest, putAside, takeBackAside } from './move.ts'
 import { noteBindings } from './switch-exchanges.ts'
 import { refuseUnsafeHolding } from './policies.ts'
-import { awaitedOf, countsOf, liveQueues, refuseVanished } from './queues.ts'
+import { awaitedOf, countsOf, liveQueues, refuseVanished, ownMoves } from './queues.ts'
 
 export const moveMessages: ActionHandler<'move-messages'> = {
   failpoints: ['opened', 'published', 'confirmed', 'acked', 'emptied', 'noted'],
@@ -62,4 +61,34 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   async foreseeUndo({ direction, moves }, workshop) {
     if (direction === 'aside') await assertTakesThem(await goneOf(moves, workshop), workshop)
   },
+}
+
+/** Returns missing queues, as they were, whose messages wait: a broker that restarts loses its transient queues. */
+async function goneOf(moves: readonly Move[], workshop: Workshop): Promise<Former[]> {
+  const there = await liveQueues(workshop)
+  const gone = await awaitedOf(
+    moves.filter(({ queue }) => !there.has(queue)),
+    workshop,
+  )
+  const names = new Set(gone.map(({ queue }) => queue))
+  return (workshop.saved?.queues ?? []).filter(({ name }) => names.has(name)).map((queue) => ({ queue, holding: null }))
+}
+
+/**
+ * Brings back messages that a killed broker dropped after they had come back to a transient queue: those acknowledged
+ * last wait in the holding queue again. Declares these queues as they were, and moves the messages back.
+ */
+export async function bringBackGone(workshop: Workshop): Promise<void> {
+  const { transientIn } = accountsOf(workshop.journal.ofRun())
+  const moves = ownMoves(workshop).filter(({ queue }) => transientIn(queue) !== null)
+  const gone = moves.length === 0 ? [] : await goneOf(moves, workshop)
+  if (gone.length === 0) return
+  const names = new Set(gone.map(({ queue }) => queue.name))
+  // if the broker refuses such queues by now, they stay lost, and the step reports it
+  if (!(await areTaken(gone, workshop))) return
+  await declareMissing(gone, workshop.saved?.bindings ?? [], workshop)
+  await takeBackAside(
+    moves.filter(({ queue }) => names.has(queue)),
+    workshop,
+  )
 }

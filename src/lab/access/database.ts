@@ -1,10 +1,9 @@
 import type { Client } from 'pg'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { labNames, serversOf } from '../lab.ts'
+import { labNames, serversOf, notLetIn } from '../lab.ts'
 import type { Lab, LabServers } from '../lab.ts'
 import type { ServerRecord } from '../servers/index.ts'
 import { postgresClient } from '../servers/postgres-client.ts'
-import { notLetIn } from './refusal.ts'
 
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 

@@ -2,10 +2,9 @@ import type { Redis } from 'ioredis'
 import { AdminError } from '../../core/error.ts'
 import { webSession } from '../../knowledge/sessions.ts'
 import type { Lab } from '../lab.ts'
-import { labNames, serversOf } from '../lab.ts'
+import { labNames, serversOf, notLetIn } from '../lab.ts'
 import { seedUsers } from '../practice-service/data/seeds.ts'
 import { serviceUrl } from '../settings.ts'
-import { notLetIn } from './refusal.ts'
 
 /** Runs `work` on a connection to the lab's Redis. Throws UNREACHABLE. */
 export async function onSessions<T>(

@@ -1,4 +1,4 @@
-import { headReader, jsonHead } from '../head.ts'
+import { headReader, jsonHead } from '../records.ts'
 
 /** What is before a line's own text: only the container or program that it is from. */
 interface Prefix {

@@ -2,8 +2,7 @@ import { readSync } from 'node:fs'
 import { lineHeadReader } from './line-head.ts'
 import { prefixesWithin } from './record-finder.ts'
 import type { ScanOptions } from './scanner.ts'
-import { openBlockScan } from './scanner.ts'
-import { searches } from './searches.ts'
+import { openBlockScan, keptSearches } from './scanner.ts'
 import type { Tally } from './tally.ts'
 
 /** A part of a file that can be scanned by itself: the bytes in [from, to). */
@@ -103,7 +102,7 @@ export function* scanParts({
   next,
   options,
 }: SharedScan): Generator<PartTally | undefined, void, boolean | undefined> {
-  const ours = searches()
+  const ours = keptSearches()
   const file = partedFile(descriptor, size, partLength, options.timeZone)
   for (let index = Atomics.add(next, 0, 1); index < file.count; index = Atomics.add(next, 0, 1)) {
     const { from, to } = file.part(index)

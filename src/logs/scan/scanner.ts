@@ -1,10 +1,8 @@
 import { signatures } from '../../knowledge/signatures.ts'
 import { causeCounter } from './cause-counter.ts'
-import { searches as freshSearches } from './searches.ts'
-import type { Searches } from './searches.ts'
 import { readers, sought } from './needles.ts'
-import { needs, readLength } from './native.ts'
-import type { Engine, HitInLine } from './native.ts'
+import { needs, readLength, hasSimd, openNative } from './native.ts'
+import type { Engine, HitInLine, Native } from './native.ts'
 import { recordFinder } from './record-finder.ts'
 import { kindAt } from './sample.ts'
 import type { Tally } from './tally.ts'
@@ -60,7 +58,7 @@ export function openScan(options: ScanOptions): Scan {
  * end with the stream.
  */
 export function openBlockScan(
-  { timeZone, since, until, engine, searches = freshSearches() }: ScanOptions,
+  { timeZone, since, until, engine, searches = keptSearches() }: ScanOptions,
   { isRecord = false, isInner = false }: { isRecord?: boolean; isInner?: boolean } = {},
 ): BlockScan {
   const native = searches.take(engine, blockSize + longLine + 4 * around)
@@ -254,6 +252,29 @@ export function openBlockScan(
       const tally = result(true)
       searches.give(native)
       return tally
+    },
+  }
+}
+
+/** Searches for scans that follow one another. Each has a memory that is released late, so they are reused. */
+export interface Searches {
+  /** Returns a search in `size` bytes, compiled as told, else for this machine's processor */
+  take(engine: Engine | undefined, size: number): Native
+  /** Keeps a search for reuse, once nobody reads its bytes any more */
+  give(native: Native): void
+}
+
+export function keptSearches(): Searches {
+  const idle: Native[] = []
+  let fastest: Engine | null = null
+  return {
+    take(wanted, size) {
+      const engine = wanted ?? (fastest ??= hasSimd() ? 'simd' : 'plain')
+      const at = idle.findIndex((it) => it.engine === engine && it.bytes.length === size)
+      return at >= 0 ? idle.splice(at, 1)[0]! : openNative(size, engine)
+    },
+    give(native) {
+      idle.push(native)
     },
   }
 }

@@ -18,8 +18,7 @@ import type {
 import { typed } from '../../core/typed.ts'
 import type { WantedValue } from '../../core/values.ts'
 import { differing, hasAll, textAt } from '../../core/values.ts'
-import { rolloutRisks } from '../service-steps.ts'
-import { lookAtService } from '../service/look.ts'
+import { rolloutRisks, lookAtService } from '../service-steps.ts'
 
 /** Sources read before an edit is applied; an edit of a file alone needs none of them. */
 export const applyReads = [

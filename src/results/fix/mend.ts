@@ -5,9 +5,9 @@ import type { RuleId } from '../../knowledge/result-rules.ts'
 import { parseTree } from 'jsonc-parser'
 import type { Node } from 'jsonc-parser'
 import type { ResultContent } from '../result-file.ts'
-import { attachmentsOf } from '../rules/attachments-of.ts'
+import { attachmentsOf } from '../rules/attachments.ts'
 import { shapeFaults } from '../rules/bad-shape.ts'
-import { longField } from '../rules/long-field.ts'
+import { longField } from '../rules/sizes.ts'
 import { isSecretParameter } from '../rules/said.ts'
 
 /** An attachment's new `source`, the reason why it stays unchanged, or null if it is already right. */

@@ -1,8 +1,10 @@
 import type { ParameterContent, ResultFile } from '../result-file.ts'
 import { identifierOf } from './identifier.ts'
+import type { GroupRule } from '../rule.ts'
+import { counted, listed, quoted } from './said.ts'
 
 /** The loss when results of a group become one. */
-export type Collapse =
+type Collapse =
   /** different tests: in what they differ, with its values in the order in which they appear */
   | { kind: 'tests'; by: Difference; values: readonly string[] }
   /**
@@ -13,17 +15,95 @@ export type Collapse =
   /** runs of one test with different data, by their names or by their outcomes, or since each passed */
   | { kind: 'runs'; by: 'name' | 'status' | 'passed'; values: readonly string[] }
 
-export type Difference = 'testCaseId' | 'titlePath' | PlaceLabel | 'name' | 'directory'
+type Difference = 'testCaseId' | 'titlePath' | PlaceLabel | 'name' | 'directory'
 
 /** Labels that say where a test belongs. */
 const placeLabels = ['package', 'testClass', 'testMethod', 'parentSuite', 'suite', 'subSuite'] as const
 type PlaceLabel = (typeof placeLabels)[number]
 
+export const nameCollision: GroupRule = {
+  id: 'name-collision',
+  judge(group) {
+    const collapse = collapseOf(group)
+    if (collapse?.kind !== 'tests') return null
+    const { by, values } = collapse
+    const name = quoted(group[0]!.content.fullName!, 120)
+    if (by === 'retries')
+      return {
+        message:
+          `${counted(group.length, 'result')} share the full name ${name}, but their retry numbers show that they ` +
+          `belong to ${collapse.tests} different tests`,
+        place: 'fullName',
+      }
+    if (by === 'passed')
+      return {
+        message: `${counted(collapse.tests, 'result')} share the full name ${name}. ${saidOfPassed(collapse.tests)}`,
+        place: 'fullName',
+      }
+    const told = listed(
+      values.map((value) => quoted(value, 80)),
+      3,
+    )
+    return {
+      message:
+        `${counted(group.length, 'result')} of different tests share the full name ${name}; their ${words[by]} ` +
+        `differ: ${told}`,
+      place: 'fullName',
+    }
+  },
+}
+
+function saidOfPassed(count: number): string {
+  return count === 2
+    ? 'Both passed, and a test is retried only after it failed: they are not retries'
+    : 'All passed, and a test is retried only after it failed: they are not retries'
+}
+
+const words: Readonly<Record<Difference, string>> = {
+  name: 'names',
+  testCaseId: 'test case IDs (`testCaseId`)',
+  titlePath: 'places (`titlePath`)',
+  directory: 'directories',
+  package: '`package` labels',
+  testClass: '`testClass` labels',
+  testMethod: '`testMethod` labels',
+  parentSuite: '`parentSuite` labels',
+  suite: '`suite` labels',
+  subSuite: '`subSuite` labels',
+}
+
+/** Finds runs of one test that nothing tells apart. Retries until a pass are no such runs (`collapseOf`). */
+export const parametersMissing: GroupRule = {
+  id: 'parameters-missing',
+  judge(group) {
+    const collapse = collapseOf(group)
+    if (collapse?.kind !== 'runs') return null
+    const excluded = group.some(({ content }) => content.parameters?.length)
+      ? 'all their parameters are excluded'
+      : 'they have no parameters'
+    const values = listed(
+      collapse.values.map((value) => quoted(value, 80)),
+      4,
+    )
+    const how = {
+      name: `Their names show different data: ${values}`,
+      status: `Their outcomes differ (${values}), and they do not look like retries of one test`,
+      passed: 'All passed, and a test is retried only after it failed: they are not retries',
+    }[collapse.by]
+    return {
+      message:
+        `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told ` +
+        `apart, because ${excluded}. ${how}`,
+      place: 'parameters',
+    }
+  },
+}
+
 /**
  * Finds the loss among results with one full name and equal parameters, the earliest first. Null if there is none, as
  * when one test is retried.
  */
-export function collapseOf(group: readonly ResultFile[]): Collapse | null {
+function collapseOf(group: readonly ResultFile[]): Collapse | null {
   for (const part of byIdentifier(group)) {
     const collapse = part.length < 2 ? null : collapseOfPart(part)
     if (collapse) return collapse

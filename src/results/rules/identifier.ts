@@ -1,4 +1,7 @@
 import type { NamedValue, ResultContent } from '../result-file.ts'
+import type { FileRule } from '../rule.ts'
+import { isBlank, listed, quoted } from './said.ts'
+import type { Found } from '../problem.ts'
 
 /**
  * Names of the label in lower case, by SPEC.md 2 and by the adapters of each language. Those differ in upper and lower
@@ -6,7 +9,7 @@ import type { NamedValue, ResultContent } from '../result-file.ts'
  */
 const identifierNames: ReadonlySet<string> = new Set(['as_id', 'allure_id', 'vendor_id'])
 
-export interface IdentifierLabel {
+interface IdentifierLabel {
   /** its index among the labels */
   at: number
   name: string
@@ -18,7 +21,7 @@ export interface IdentifierLabel {
 const none: readonly IdentifierLabel[] = []
 
 /** Lists the labels that hold an identifier. A label without a value counts as absent. */
-export function identifierLabels({ labels }: ResultContent): readonly IdentifierLabel[] {
+function identifierLabels({ labels }: ResultContent): readonly IdentifierLabel[] {
   if (!labels) return none
   let found: IdentifierLabel[] | null = null
   for (let at = 0; at < labels.length; at += 1) {
@@ -37,7 +40,7 @@ export function identifierOf(content: ResultContent): string | null {
   return ids.length === 1 ? ids[0]! : null
 }
 
-export function distinctIdentifiers(labels: readonly IdentifierLabel[]): string[] {
+function distinctIdentifiers(labels: readonly IdentifierLabel[]): string[] {
   return [...new Set(labels.filter(({ isValid }) => isValid).map(({ value }) => withoutZeros(value)))]
 }
 
@@ -57,4 +60,48 @@ function isAssignable(value: string): boolean {
 
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+/, '')
+}
+
+/** An invalid identifier is reported by its own rule (`invented-identifier`). */
+export const noIdentifier: FileRule = {
+  id: 'no-identifier',
+  judge({ content }) {
+    if (!isBlank(content.fullName) || identifierLabels(content).length > 0) return []
+    return [
+      {
+        message: `the result has no identifier label and ${content.fullName ? 'a blank' : 'no'} full name`,
+      },
+    ]
+  },
+}
+
+export const inventedIdentifier: FileRule = {
+  id: 'invented-identifier',
+  judge({ content }) {
+    const labels = identifierLabels(content)
+    if (labels.length === 0) return []
+    const invalid = labels.filter(({ isValid }) => !isValid)
+    return invalid.length > 0 ? invalid.map(inventedOne) : differing(labels)
+  },
+}
+
+function inventedOne({ at, name, value }: IdentifierLabel): Found {
+  const why = value.trim() === '' ? 'is empty' : `is ${quoted(value)}`
+  const spaces = value !== value.trim() && value.trim() !== '' ? ', with whitespace around it' : ''
+  return {
+    message: `the label ${name} ${why}${spaces}, but IDs that the service assigns are positive whole numbers`,
+    place: `labels[${at}].value`,
+  }
+}
+
+function differing(labels: readonly IdentifierLabel[]): readonly Found[] {
+  const ids = distinctIdentifiers(labels)
+  if (ids.length < 2) return []
+  const told = labels.map(({ name, value }) => `${name} ${value}`)
+  return [
+    {
+      message: `the result has ${ids.length} different identifiers: ${listed(told, 5)}`,
+      place: `labels[${labels.at(-1)!.at}].value`,
+    },
+  ]
 }

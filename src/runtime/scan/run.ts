@@ -9,8 +9,7 @@ import { mergeTallies } from '../../logs/scan/merge.ts'
 import { sampleText } from '../../logs/scan/sample.ts'
 import { scanFile } from '../../logs/scan/scan-file.ts'
 import type { Scan, ScanOptions } from '../../logs/scan/scanner.ts'
-import { openScan } from '../../logs/scan/scanner.ts'
-import { searches } from '../../logs/scan/searches.ts'
+import { openScan, keptSearches } from '../../logs/scan/scanner.ts'
 import type { Cause, Tally } from '../../logs/scan/tally.ts'
 
 /** What was found of one signature, with samples that can be shown. */
@@ -78,7 +77,7 @@ export function startScan(
   following: Following | null,
   { signal, hide, ...window }: RunOptions,
 ): ScanRun {
-  const options = { ...window, searches: searches() }
+  const options = { ...window, searches: keptSearches() }
   const done: ScannedPart[] = []
   const unread: Unread[] = []
   const open = new Map<string, OpenPart>()

@@ -1,4 +1,6 @@
-import { within } from './said.ts'
+import { within, quoted } from './said.ts'
+import type { Found } from '../problem.ts'
+import type { FileRule } from '../rule.ts'
 
 /** An attachment that a result, a container or the globals name; `source` is as written there. */
 export interface NamedAttachment {
@@ -76,4 +78,52 @@ function isHolder(value: unknown): value is Holder {
 
 function isFilled(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0
+}
+
+export const nestedAttachment: FileRule = {
+  id: 'nested-attachment',
+  judge({ content }) {
+    const attachments = attachmentsOf(content)
+    return attachments.length === 0 ? [] : attachments.filter(({ source }) => isNested(source)).map(nestedSource)
+  },
+}
+
+/** True for a path with either kind of slash; SPEC.md 2 allows none. */
+function isNested(source: string): boolean {
+  return source.includes('/') || source.includes('\\')
+}
+
+function nestedSource({ place, source }: { place: string; source: string }): Found {
+  return { message: `the attachment ${quoted(source, 120)} ${whereOf(source)}`, place }
+}
+
+function whereOf(source: string): string {
+  if (isAbsolute(source)) return 'is given as an absolute path'
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(source)) return 'is given as a URL, not as a file name'
+  if (/(?:^|[\\/])\.\.(?:[\\/]|$)/.test(source)) return 'refers to a file outside the results directory'
+  return /^(?:\.[\\/]+)+[^\\/]*$/.test(source)
+    ? 'is given as a path, not as a file name'
+    : 'refers to a file in a subdirectory'
+}
+
+function isAbsolute(path: string): boolean {
+  return /^(?:[\\/]|[a-z]:[\\/]|file:)/i.test(path)
+}
+
+/** Returns the finding for a file below a subdirectory. `path` starts at the root. */
+export function nestedFile(path: string): Found {
+  return { message: `the attachment ${quoted(path, 120)} is in a subdirectory` }
+}
+
+/** Returns the finding for an attachment that lies in no subdirectory either (`nestedFile`). */
+export function missingAttachment({ place, source }: NamedAttachment): Found {
+  if (source === '') return { message: 'an attachment has no file name', place }
+  return { message: `the attachment ${quoted(source, 120)} is not in the results directory`, place }
+}
+
+/** Returns the finding for a file in the results directory's root that no result, container or known file names. */
+export function orphanAttachment(name: string): Found {
+  return /-result\.json/i.test(name)
+    ? { message: `no result refers to this file. If it is a result file, its name must end in \`-result.json\`` }
+    : { message: 'no result refers to this file' }
 }

@@ -11,7 +11,7 @@ const rounds = 60
 
 /** Each asks for the lock when it is told to, and gives it back when it is told to. */
 const program = `
-import { takeLock, giveBack } from './src/adapters/lock-file.ts'
+import { takeLock, giveBack } from './src/adapters/local-lock.ts'
 import { identify } from './src/adapters/process-identity.ts'
 const own = await identify(process.pid)
 process.on('message', async ({ lock, ask }) => {
@@ -28,7 +28,7 @@ process.send({})
 let folder = ''
 let all: ChildProcess[] = []
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lock-file-'))
+  folder = await mkdtemp(join(tmpdir(), 'local-lock-'))
   const file = join(folder, 'contender.mjs')
   await build({
     stdin: { contents: program, resolveDir: process.cwd(), loader: 'ts' },

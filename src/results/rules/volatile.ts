@@ -1,8 +1,47 @@
-import { volatileLook } from '../looks/volatile-look.ts'
 import type { Found } from '../problem.ts'
-import type { ResultFile } from '../result-file.ts'
+import type { ResultContent, ResultFile } from '../result-file.ts'
+import type { FileRule } from '../rule.ts'
+import { isSecretParameter, quoted } from './said.ts'
+import { volatileLook } from '../looks/volatile-look.ts'
 import { isSecretName } from '../../core/redaction/table.ts'
-import { quoted } from './said.ts'
+
+/**
+ * Finds values that look as if they change in each run, except those that an earlier run of the test also had.
+ * `volatileBetween` reports what that run had instead.
+ */
+export const volatileParameter: FileRule = {
+  id: 'volatile-parameter',
+  judge({ content }, changing, hadBefore = () => false) {
+    const { parameters } = content
+    return parameters == null || parameters.length === 0 ? none : looks(content, changing, hadBefore)
+  },
+}
+
+const none: readonly Found[] = []
+
+function looks(
+  { fullName, parameters, start, stop }: ResultContent,
+  changing: ReadonlySet<string>,
+  hadBefore: (pair: string) => boolean,
+): readonly Found[] {
+  let found: Found[] | null = null
+  for (let at = 0; at < parameters!.length; at += 1) {
+    const parameter = parameters![at]
+    if (parameter == null || parameter.excluded === true || parameter.value == null) continue
+    const name = parameter.name ?? ''
+    const look = volatileLook(parameter.value, name, start ?? stop ?? null)
+    if (look === null || changing.has(name)) continue
+    // a value that two runs had in common does not change, whatever it looks like
+    if (look.isOfDay !== true && fullName && hadBefore(pairOf(parameterKey(fullName, name), parameter.value))) continue
+    const value = isSecretParameter(parameter) || look.isSecret ? '' : `: ${quoted(parameter.value)}`
+    found ??= []
+    found.push({
+      message: `the parameter ${quoted(name, 80)} contains ${look.what}${value}`,
+      place: `parameters[${at}].value`,
+    })
+  }
+  return found ?? none
+}
 
 /**
  * Passes each parameter that may change between two runs to `add`, under a name that includes the test's full name. It
@@ -26,7 +65,7 @@ export function parameterPairs(
 }
 
 /** Returns the key of a test's parameter. */
-export function parameterKey(fullName: string, name: string): string {
+function parameterKey(fullName: string, name: string): string {
   return `${fullName}\0${name}`
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { watched } from '../../src/core/watched.ts'
+import { watched } from '../../src/core/work.ts'
 
 const late = (): Error => new Error('late')
 
@@ -38,7 +38,7 @@ test.each([
 
 test('a SIGINT ends it at once, and reaches the program', async () => {
   const program = `
-    import { watched } from '${new URL('../../src/core/watched.ts', import.meta.url).href}'
+    import { watched } from '${new URL('../../src/core/work.ts', import.meta.url).href}'
     process.on('SIGINT', () => { console.log('told'); process.exit(0) })
     process.stdout.write('begun\\n')
     setTimeout(() => {
