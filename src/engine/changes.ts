@@ -27,8 +27,8 @@ export interface Past {
 }
 
 /**
- * Asks the platform, the journals of repairs and the log what happened. Each has `waitMs` milliseconds. Throws what is a
- * bug of a source, and INTERRUPTED.
+ * Asks the platform, the journals of repairs and the log what happened. Each has `waitMs` milliseconds. Throws
+ * INTERRUPTED, and what is a bug of a source.
  */
 export async function readPast(
   share: ShareSource,

@@ -28,7 +28,7 @@ async function changesIn(prepare: (world: Cluster) => void): Promise<PlatformCha
 function told({ changes }: PlatformChanges): string[] {
   return changes
     .toSorted((a, b) => a.at.getTime() - b.at.getTime())
-    .map(({ kind, at, message }) => `${at.toISOString()} ${kind}: ${message}`)
+    .map(({ kind, at, message }) => `${at.toISOString()} ${kind}: ${message}`.replaceAll(`\`${name}\``, 'IT'))
 }
 
 interface Template {
@@ -66,13 +66,13 @@ test('each difference between two revisions is told, with no value of a setting'
   const found = await changesIn((world) => {
     for (const it of world.list('replicasets')) if (!it.metadata.name.startsWith(name)) world.remove('replicasets', it)
     revision(world, 7, '2026-11-24T02:10:11Z', (template) => {
-      template.spec.containers[0]!['image'] = 'registry.example.org/testops/testops:5.27'
+      template.spec.containers[0]!['image'] = 'testops:5.27'
       template.spec.containers[0]!['resources'] = { limits: { memory: '1Gi' } }
       template.spec['priorityClassName'] = 'low'
       template.metadata.annotations = { 'checksum/config': 'abc' }
       const settings = env(template)
       settings.find((it) => it.value !== undefined)!.value = 'Hunter2secret'
-      settings.push({ name: 'NEW_ONE', value: 'Hunter2secret' })
+      settings.push({ name: 'NEW', value: 'Hunter2secret' })
       settings.splice(
         settings.findIndex((it) => it.name === 'SPRING_DATA_REDIS_HOST'),
         1,
@@ -80,13 +80,15 @@ test('each difference between two revisions is told, with no value of a setting'
     })
   })
   const of7 = told(found).filter((it) => it.startsWith('2026-11-24T02:10:11'))
-  expect(of7).toMatchInlineSnapshot(`
+  expect(
+    of7.map((it) => it.slice('2026-11-24T02:10:11.000Z '.length).replace('Deployment IT changed ', '')),
+  ).toMatchInlineSnapshot(`
     [
-      "2026-11-24T02:10:11.000Z image: Deployment \`testops-testops\` changed its image from \`registry.example.org/testops/testops:526u03\` to \`registry.example.org/testops/testops:5.27\`",
-      "2026-11-24T02:10:11.000Z setting: Deployment \`testops-testops\` changed settings of container \`testops-testops\`: \`SPRING_DATASOURCE_URL\`, \`SPRING_DATA_REDIS_HOST\` (removed), \`NEW_ONE\` (new)",
-      "2026-11-24T02:10:11.000Z rollout: Deployment \`testops-testops\` changed \`resources\` of container \`testops-testops\`",
-      "2026-11-24T02:10:11.000Z setting: Deployment \`testops-testops\` changed its annotations \`checksum/config\`",
-      "2026-11-24T02:10:11.000Z rollout: Deployment \`testops-testops\` changed \`priorityClassName\` of its pods",
+      "image: its image from \`registry.example.org/testops/testops:526u03\` to \`testops:5.27\`",
+      "setting: settings of container IT: \`SPRING_DATASOURCE_URL\`, \`SPRING_DATA_REDIS_HOST\` (removed), \`NEW\` (new)",
+      "rollout: \`resources\` of container IT",
+      "setting: its annotations \`checksum/config\`",
+      "rollout: \`priorityClassName\` of its pods",
     ]
   `)
   expect(JSON.stringify(found)).not.toContain('Hunter2')
@@ -106,10 +108,10 @@ test('a restart, a first revision, and one whose predecessor is no longer kept',
     world.load('replicasets', other)
   })
   expect(told(found).filter((it) => it.startsWith('2026-11-24T0'))).toEqual([
-    `2026-11-24T03:00:00.000Z restart: Deployment \`${name}\` was restarted by \`kubectl rollout restart\``,
+    `2026-11-24T03:00:00.000Z restart: Deployment IT was restarted by \`kubectl rollout restart\``,
     '2026-11-24T04:00:00.000Z rollout: Deployment `broker` rolled out revision 4',
   ])
-  expect(told(found).some((it) => it.endsWith(`rollout: Deployment \`${name}\` was created`))).toBe(true)
+  expect(told(found).some((it) => it.endsWith(`rollout: Deployment IT was created`))).toBe(true)
 })
 
 test('a revision that came back is dated by the rollout that brought it, else not at all', async () => {
@@ -117,7 +119,7 @@ test('a revision that came back is dated by the rollout that brought it, else no
     changesIn((world) => {
       revision(world, 8, '2026-11-24T02:00:00Z')
       revision(world, 9, '2026-11-20T02:00:00Z', (template) => {
-        template.spec.containers[0]!['image'] = 'registry.example.org/testops/testops:5.20'
+        template.spec.containers[0]!['image'] = 'testops:5.20'
       })
       for (const it of world.deployments)
         (it.status as { conditions: object[] }).conditions = [
@@ -192,18 +194,25 @@ test('pods that no rollout made, the ends of containers, settings objects and no
   })
   const lines = told(found)
   expect(
-    lines.filter((it) => /^2026-11-24T0[678]|^2099/.test(it)).map((it) => it.replaceAll(node, 'NODE')),
+    lines
+      .filter((it) => /^2026-11-24T0[678]|^2099/.test(it))
+      .map((it) =>
+        it
+          .replaceAll(node, 'NODE')
+          .replaceAll(/pod `[^`]+`/g, 'POD')
+          .slice(11),
+      ),
   ).toMatchInlineSnapshot(`
     [
-      "2026-11-24T06:00:00.000Z restart: pod \`testops-testops-8c5b7486b-5dvgm\` was created",
-      "2026-11-24T07:00:00.000Z restart: container \`testops-testops\` of pod \`testops-testops-8c5b7486b-5dvgm\` exited with 137 (OOMKilled) and was restarted",
-      "2026-11-24T08:00:00.000Z setting: Secret \`testops-testops\` was changed by \`kubectl-edit\`",
-      "2099-11-24T09:00:00.000Z disk: node \`NODE\` has run low on disk space (DiskPressure)",
-      "2099-11-24T09:00:00.000Z disk: node \`gpu-1\` has run low on disk space (DiskPressure)",
-      "2099-11-24T10:00:00.000Z node: node \`NODE\` has memory again",
-      "2099-11-24T10:00:00.000Z node: node \`gpu-1\` has memory again",
-      "2099-11-24T12:00:00.000Z node: node \`NODE\` became NotReady",
-      "2099-11-24T12:00:00.000Z node: node \`gpu-1\` became NotReady",
+      "06:00:00.000Z restart: POD was created",
+      "07:00:00.000Z restart: container IT of POD exited with 137 (OOMKilled) and was restarted",
+      "08:00:00.000Z setting: Secret IT was changed by \`kubectl-edit\`",
+      "09:00:00.000Z disk: node \`NODE\` has run low on disk space (DiskPressure)",
+      "09:00:00.000Z disk: node \`gpu-1\` has run low on disk space (DiskPressure)",
+      "10:00:00.000Z node: node \`NODE\` has memory again",
+      "10:00:00.000Z node: node \`gpu-1\` has memory again",
+      "12:00:00.000Z node: node \`NODE\` became NotReady",
+      "12:00:00.000Z node: node \`gpu-1\` became NotReady",
     ]
   `)
   // those that a rollout made are no news
