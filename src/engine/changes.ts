@@ -15,8 +15,6 @@ import type { ShareSource } from './judge.ts'
 const beforeMs = 86_400_000
 /** Maximum number of events that are kept; the newest */
 const mostEvents = 1000
-/** Milliseconds by which the clocks of the parts may differ, and by which platforms round their times */
-const slackMs = 2000
 
 /** What the deployment's parts know of the past, and what could not be asked. */
 export interface Past {
@@ -125,9 +123,8 @@ export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { eve
       changes: events.filter(({ at, kind }) => {
         if (kind === 'log' || kind === 'lock') return false
         const ms = Date.parse(at)
-        // an end is the first sign itself, and no cause of it
-        const last = began !== undefined && kind === 'restart' ? end - slackMs : end + slackMs
-        return ms >= end - beforeMs && ms <= last
+        // an end at that instant is the sign itself, and no cause of it
+        return ms >= end - beforeMs && (ms < end || (ms === end && kind !== 'restart'))
       }),
     }
   })
@@ -138,7 +135,7 @@ export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { eve
       ? [{ at: began, kind: 'lock', message: 'the change-log lock was taken' }]
       : [],
   )
-  const list = [...events, ...locks].filter(({ at }) => Date.parse(at) >= from && Date.parse(at) <= to + slackMs)
+  const list = [...events, ...locks].filter(({ at }) => Date.parse(at) >= from && Date.parse(at) <= to)
   return {
     ...report,
     checks,

@@ -399,6 +399,7 @@ const others: Readonly<Record<string, string>> = {
       'lotsOf',
       'lotOf',
       'doctorBlocks',
+      'changesTold',
       'textOf',
     ].map((name) => [name, 'a part of doctorTable, doctorShort and doctorChanges']),
   ),

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/check.ts'
 import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../src/output/doctor/formats.ts'
-import { databaseDown, healthy, hostile, stuckLock, unknownOnly, warningsOnly } from './reports.ts'
+import { changed, databaseDown, healthy, hostile, stuckLock, unknownOnly, warningsOnly } from './reports.ts'
 
 const situations: [name: string, report: DoctorReport, exitCode: number][] = [
   ['healthy', healthy, 0],
   ['stuck-lock', { ...stuckLock, timeZone: 'Asia/Tokyo' }, 1],
   ['database-down', databaseDown, 1],
+  ['changed', changed, 1],
   ['warnings-only', warningsOnly, 2],
   ['unknown-only', unknownOnly, 3],
   ['hostile-text', { ...hostile, deployment: 'a "b" <c> | \\d `e`' }, 1],

@@ -4,6 +4,7 @@ import { doctorChanges, doctorShort, doctorTable } from '../../src/output/doctor
 import type { DoctorView } from '../../src/output/doctor/table.ts'
 import { plainScreen } from '../../src/output/paint.ts'
 import {
+  changed,
   databaseDown,
   healthy,
   hostile,
@@ -31,6 +32,7 @@ describe('the report as a table', () => {
     ['stuck-lock-wide', stuckLock, { exitCode: 1, screen: { columns: 200, colour: false } }],
     ['stuck-lock-narrow', stuckLock, { exitCode: 1, screen: { columns: 40, colour: false } }],
     ['database-down', databaseDown, { exitCode: 1 }],
+    ['changed', changed, { exitCode: 1 }],
     ['warnings-only', warningsOnly, { exitCode: 2 }],
     ['warnings-forgiven', warningsOnly, { exitCode: 0 }],
     ['unknown-only', unknownOnly, { exitCode: 3 }],

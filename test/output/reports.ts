@@ -1,4 +1,4 @@
-import type { CheckReport, DoctorReport } from '../../src/core/check.ts'
+import type { CheckReport, DeploymentEvent, DoctorReport } from '../../src/core/check.ts'
 
 /** A report made of checks, with everything that follows from them. */
 export function reportOf(checks: readonly CheckReport[], about: Partial<DoctorReport> = {}): DoctorReport {
@@ -95,6 +95,40 @@ export const stuckLock = reportOf([
   skipped('integrations/reachable', 'no log is configured'),
   ok('sessions/memory', '12 MB of 512 MB'),
 ])
+
+const happened = ['00:10', '00:20', '00:30', '00:40', '00:50', '01:00'].map(
+  (time, at): DeploymentEvent => ({
+    at: `2026-11-21T${time}:00.000Z`,
+    kind: at === 5 ? 'repair' : 'image',
+    message:
+      at === 5
+        ? 'op@bastion ran `reset-queues` (done)'
+        : `Deployment \`testops\` changed its image from \`testops:5.2${at}\` to \`testops:5.2${at + 1}\``,
+    proof: 'kubectl -n testops rollout history deployment/testops',
+  }),
+)
+
+/** With what happened before: two causes with the same changes, one with others, one with none. */
+export const changed = reportOf(
+  [
+    problem('database/changelog-lock', 'error', 'held', { began: '2026-11-21T02:12:44.463Z', changes: happened }),
+    problem('broker/queues-durable', 'error', 'transient', { changes: happened }),
+    problem('service/settings', 'warning', 'drift', { changes: happened.slice(4) }),
+    problem('sessions/memory', 'warning', 'much', { began: '2026-11-19T00:00:00.000Z', changes: [] }),
+  ],
+  {
+    events: {
+      from: '2026-11-18T00:00:00.000Z',
+      to: '2026-11-21T04:00:01.234Z',
+      list: [
+        ...happened,
+        { at: '2026-11-21T02:12:44.463Z', kind: 'lock', message: 'the change-log lock was taken' },
+        { at: '2026-11-21T02:13:00.000Z', kind: 'log', message: 'the service waits for the change-log lock', count: 6 },
+      ],
+      unseen: ['replicasets in namespace `testops` may not be listed'],
+    },
+  },
+)
 
 export const databaseDown = reportOf([
   problem('database/reachable', 'error', 'db.example.org:5432 refuses connections', {

@@ -69,7 +69,7 @@ function detailsOf(check: CheckReport): string[] {
   if (check.because !== undefined) return found
   const { text, commands } = remedyOf(check)
   const { head, lines } = changesTold(check) ?? { head: null, lines: [] }
-  const changes = head === null ? [] : [head, ...lines.map((it) => `  ${it}`)]
+  const changes = head === null ? [] : [head, ...lines.map(({ at, message }) => `  ${at} ${message}`)]
   return [...found, ...changes, text, ...commands.map((it) => `  ${typedHere(it)}`)]
 }
 
@@ -128,8 +128,8 @@ function storyOf({ root, explained, unjudged }: Story, before: CheckReport | und
   ].join('\n\n')
 }
 
-const listOf = (lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : [lines.map((it) => `- ${markdownText(it)}`).join('\n')]
+const listOf = (lines: readonly { at: string; message: string }[]): string[] =>
+  lines.length === 0 ? [] : [lines.map(({ at, message }) => `- ${at} ${markdownText(message)}`).join('\n')]
 
 function listed(checks: readonly CheckReport[], what: (check: CheckReport) => string): string {
   return checks.map((it) => `- ${markdownCode(it.id)}: ${markdownText(what(it))}`).join('\n')

@@ -165,20 +165,22 @@ const mostChanges = 5
 export function changesTold(
   { began, changes }: CheckReport,
   other?: CheckReport,
-): { head: string; lines: readonly string[] } | null {
+): { head: string; lines: readonly { at: string; message: string }[] } | null {
   if (changes === undefined) return null
   const sign = began === undefined ? '' : `First sign at ${moment(new Date(began))}. `
   const when = began === undefined ? 'in the last 24 hours' : 'in the 24 hours before'
   if (changes.length === 0) return { head: `${sign}No change is known ${when}.`, lines: [] }
-  const isSame = other?.changes?.length === changes.length && other.changes.every((it, at) => it === changes[at])
+  const isSame =
+    other?.changes?.length === changes.length &&
+    other.changes.every(({ at, message }, index) => at === changes[index]!.at && message === changes[index]!.message)
   if (isSame) return { head: `${sign}Changed ${when}: the same as above.`, lines: [] }
   const shown = changes.slice(-mostChanges)
   const left = changes.length - shown.length
   return {
     head: `${sign}Changed ${when}:`,
     lines: [
-      ...(left > 0 ? [`(${countOf(left, 'earlier change')}: see --json)`] : []),
-      ...shown.map(({ at, message }) => `${moment(new Date(at))} ${message}`),
+      ...(left > 0 ? [{ at: 'before', message: `${countOf(left, 'more change')} (--json lists all)` }] : []),
+      ...shown.map(({ at, message }) => ({ at: moment(new Date(at)), message })),
     ],
   }
 }
