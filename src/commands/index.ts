@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   'lab:status': () => import('./lab/status.ts'),
   'lab:up': () => import('./lab/up.ts'),
   'lint-results': () => import('./lint-results.ts'),
+  mcp: () => import('./mcp.ts'),
   'migrate-trees': () => import('./migrate-trees.ts'),
   preflight: () => import('./preflight.ts'),
   report: () => import('./report.ts'),

@@ -1,3 +1,4 @@
+export { runProgram } from '../adapters/process.ts'
 export { assertOwnFolder } from '../adapters/trust/assert.ts'
 export type { Discovered } from './discover.ts'
 export { discover } from './discover.ts'
