@@ -31,7 +31,7 @@ describe('what works without any deployment', () => {
     expect(stdout).toMatch(expected)
   })
 
-  test.each(['doctor', 'checks', 'explain', 'check-integration', 'lint-results', 'scan-logs'])(
+  test.each(['doctor', 'checks', 'explain', 'check-integration', 'lint-results', 'mcp', 'scan-logs'])(
     '%s --help',
     async (command) => {
       const { stdout } = await place.run([command, '--help'])

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import type { Metafile } from 'esbuild'
 import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -36,7 +37,10 @@ test('only test files register hooks as they are loaded', () => {
   expect(own.filter((file) => !file.endsWith('.test.ts')).map((file) => file.slice(root.length))).toEqual([])
 })
 
-test('doctor on Kubernetes loads at most 270 files before it has read anything', async () => {
+const timeoutMs = 60_000
+
+/** Returns the imports of every file of the program, without those of types alone. */
+async function imports(): Promise<Metafile['inputs']> {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: ['src/main.ts'],
@@ -51,16 +55,42 @@ test('doctor on Kubernetes loads at most 270 files before it has read anything',
     // made from other languages at build
     external: ['*.as', '*.yaml'],
   })
-  const reached = new Set<string>()
-  const reach = (file: string): void => {
-    const input = metafile.inputs[file]
-    if (!input || reached.has(file)) return
-    reached.add(file)
-    // an import of types alone is gone, and what is imported on demand comes later
-    for (const { path, kind } of input.imports) if (kind === 'import-statement') reach(path)
-  }
-  for (const file of ['main.ts', 'commands/doctor.ts', 'runtime/index.ts', 'platforms/kubernetes/index.ts'])
-    reach(`src/${file}`)
-  expect(reached.size).toBeGreaterThan(200)
-  expect(reached.size).toBeLessThanOrEqual(270)
-})
+  return metafile.inputs
+}
+
+test(
+  'doctor on Kubernetes loads at most 270 files before it has read anything',
+  async () => {
+    const inputs = await imports()
+    const reached = new Set<string>()
+    const reach = (file: string): void => {
+      const input = inputs[file]
+      if (!input || reached.has(file)) return
+      reached.add(file)
+      // what is imported on demand comes later
+      for (const { path, kind } of input.imports) if (kind === 'import-statement') reach(path)
+    }
+    for (const file of ['main.ts', 'commands/doctor.ts', 'runtime/index.ts', 'platforms/kubernetes/index.ts'])
+      reach(`src/${file}`)
+    expect(reached.size).toBeGreaterThan(200)
+    expect(reached.size).toBeLessThanOrEqual(270)
+  },
+  timeoutMs,
+)
+
+test(
+  'only the command mcp loads the SDK of MCP, and only when it runs',
+  async () => {
+    const all = Object.entries(await imports()).flatMap(([file, input]) =>
+      input.imports.map(({ path, kind }) => ({ file, path, kind })),
+    )
+    const importersOf = (isMeant: (path: string) => boolean): string[][] =>
+      all.filter(({ path }) => isMeant(path)).map(({ file, kind }) => [file, kind])
+    expect(new Set(importersOf((path) => path.startsWith('@modelcontextprotocol/')).map(([file]) => file))).toEqual(
+      new Set(['src/cli/mcp/serve.ts']),
+    )
+    expect(importersOf((path) => path === 'src/cli/mcp/serve.ts')).toEqual([['src/commands/mcp.ts', 'dynamic-import']])
+    expect(importersOf((path) => path === 'src/commands/mcp.ts')).toEqual([['src/commands/index.ts', 'dynamic-import']])
+  },
+  timeoutMs,
+)
