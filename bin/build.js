@@ -118,10 +118,28 @@ async function bundled(options) {
   return result
 }
 
+/** What `mcp` alone needs: beside the program, no other start reads it. */
+const sdk = { source: 'src/cli/mcp/sdk.ts', file: 'mcp-sdk.cjs' }
+const apart = {
+  name: 'apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/sdk\.ts$/ }, ({ resolveDir, path }) =>
+      join(resolveDir, path) === join(root, sdk.source) ? { path: `./${sdk.file}`, external: true } : null,
+    )
+  },
+}
+
 // loads while esbuild works
 void library()
+const { metafile: ofSdk } = await bundled({
+  ...common,
+  entryPoints: [sdk.source],
+  outfile: join(next, sdk.file),
+  format: 'cjs',
+})
 const { metafile: ofMain } = await bundled({
   ...common,
+  plugins: [...common.plugins, apart],
   entryPoints: ['src/main.ts'],
   outfile: join(next, 'main.cjs'),
   format: 'cjs',
@@ -174,9 +192,9 @@ await cp(join(root, 'src/output/schemas'), join(next, 'schemas'), { recursive: t
 
 // for the test that compares
 const [flag, file] = process.argv.slice(2)
-if (flag === '--metafiles') await writeFile(file, JSON.stringify([ofMain, ofPrograms]))
+if (flag === '--metafiles') await writeFile(file, JSON.stringify([ofMain, ofSdk, ofPrograms]))
 const own = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-const packages = bundledPackages(root, [ofMain, shippedOf(ofPrograms)])
+const packages = bundledPackages(root, [ofMain, ofSdk, shippedOf(ofPrograms)])
 await writeFile(join(next, 'THIRD-PARTY-NOTICES.txt'), noticesOf(packages, own.name))
 await writeFile(join(next, 'sbom.cdx.json'), await sbomOf(packages, own))
 

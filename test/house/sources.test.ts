@@ -87,8 +87,9 @@ test(
     const importersOf = (isMeant: (path: string) => boolean): string[][] =>
       all.filter(({ path }) => isMeant(path)).map(({ file, kind }) => [file, kind])
     expect(new Set(importersOf((path) => path.startsWith('@modelcontextprotocol/')).map(([file]) => file))).toEqual(
-      new Set(['src/cli/mcp/serve.ts']),
+      new Set(['src/cli/mcp/sdk.ts']),
     )
+    expect(importersOf((path) => path === 'src/cli/mcp/sdk.ts')).toEqual([['src/cli/mcp/serve.ts', 'import-statement']])
     expect(importersOf((path) => path === 'src/cli/mcp/serve.ts')).toEqual([['src/commands/mcp.ts', 'dynamic-import']])
     expect(importersOf((path) => path === 'src/commands/mcp.ts')).toEqual([['src/commands/index.ts', 'dynamic-import']])
   },
