@@ -14,6 +14,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   init: () => import('./init.ts'),
   'lab:break': () => import('./lab/break.ts'),
   'lab:down': () => import('./lab/down.ts'),
+  'lab:drill': () => import('./lab/drill.ts'),
   'lab:faults': () => import('./lab/faults.ts'),
   'lab:mend': () => import('./lab/mend.ts'),
   'lab:status': () => import('./lab/status.ts'),

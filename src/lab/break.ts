@@ -1,4 +1,5 @@
 import { AdminError } from '../core/error.ts'
+import { refuseInDrill } from './drill-record.ts'
 import { findCase } from './fault-list.ts'
 import type { NamedCase } from './fault-list.ts'
 import { goOn, openLab, remember, serversOf } from './lab.ts'
@@ -33,16 +34,38 @@ export async function breakLab(options: LabOptions, names: readonly string[]): P
     `lab break ${names.join(' ')}`,
     async () => {
       const lab = await openLab(options)
+      await refuseInDrill(layout, 'lab break')
       const already = wanted
         .map(({ name }) => name)
         .filter((name) => lab.state.faults.some((it) => it.name === name && it.state === 'broken'))
-      const made = inOrder(wanted.filter(({ name }) => !already.includes(name)))
-      await assertPossible(lab, made)
-      for (const it of made) await make(lab, it)
+      const made = await makeAll(
+        lab,
+        wanted.filter(({ name }) => !already.includes(name)),
+      )
       return { made, already }
     },
     options,
   )
+}
+
+/**
+ * Makes faults in the order that works. Returns them in that order. The caller holds the operator lock. Throws as
+ * `breakLab`.
+ */
+export async function makeAll(
+  lab: Lab,
+  wanted: readonly NamedCase[],
+  options: MakeOptions = {},
+): Promise<readonly NamedCase[]> {
+  const made = inOrder(wanted)
+  await assertPossible(lab, made)
+  for (const it of made) await make(lab, it, options)
+  return made
+}
+
+interface MakeOptions {
+  /** true for a drill: no text names the fault */
+  hidden?: true
 }
 
 /**
@@ -60,12 +83,16 @@ function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
 }
 
 /** Makes one fault. The caller holds the operator lock. */
-export async function make(lab: Lab, { name, case: { changes = {}, needs, apply } }: NamedCase): Promise<void> {
+export async function make(
+  lab: Lab,
+  { name, case: { changes = {}, needs, apply } }: NamedCase,
+  options: MakeOptions = {},
+): Promise<void> {
   goOn(lab)
   if (needs?.serving && !(await isServing(lab))) throw silent(lab, name)
   lab.progress(`breaking: ${name}`)
   const others = (await faultsAsRepaired(lab)).filter((it) => it.name !== name)
-  const record = { name, since: new Date().toISOString(), changes }
+  const record = { name, since: new Date().toISOString(), changes, ...options }
   await remember(lab, { faults: [...others, { ...record, state: 'half' }] })
   const exchanged = needs?.broker !== undefined && (await useBroker(lab, needs.broker))
   if (exchanged) await restartLabService(lab)

@@ -30,8 +30,19 @@ export async function tracesIn(layout: LabLayout): Promise<string[]> {
 
 /** Lists what the lab made in its folder, except its state and its locks. */
 export async function partsIn(layout: LabLayout): Promise<string[]> {
-  const { configuration, cpuinfo, secrets, servers, service, secondService, holder, proxy, externalSystem, savedPlan } =
-    layout
+  const {
+    configuration,
+    cpuinfo,
+    secrets,
+    servers,
+    service,
+    secondService,
+    holder,
+    proxy,
+    externalSystem,
+    savedPlan,
+    drill,
+  } = layout
   const parts = [
     configuration,
     cpuinfo,
@@ -43,6 +54,7 @@ export async function partsIn(layout: LabLayout): Promise<string[]> {
     proxy,
     externalSystem,
     savedPlan,
+    drill,
   ]
   const names = await namesIn(layout)
   return names.filter(

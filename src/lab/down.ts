@@ -5,6 +5,7 @@ import { dropVhost } from './access/broker.ts'
 import { dropDatabase } from './access/database.ts'
 import { removeSessions } from './access/sessions.ts'
 import { holdsLab, isLock, locksIn, namesIn, partsIn, tracesIn } from './contents.ts'
+import { endDrill } from './drill-record.ts'
 import { stopExternalSystem } from './external-system/control.ts'
 import { isNoRoom, labLayout } from './layout.ts'
 import { stopHolder } from './holder.ts'
@@ -60,6 +61,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   // a damaged state must not keep anything running
   const state = await readState(layout).catch(() => null)
   if (state) await rememberStopping(layout, state)
+  if (await endDrill(layout, 'abandoned', options.progress).catch(() => null)) gone('the drill that was under way')
   const units = [unitIn(layout.secondService), unitIn(layout.service)]
   for (const unit of units) {
     if ((await stop(unit).catch(ifMissing)) === 'stopped')

@@ -88,7 +88,7 @@ export interface NamedCase {
 }
 
 /** Lists every way to break the lab, in the order of the fault matrix. */
-function allCases(): NamedCase[] {
+export function allCases(): NamedCase[] {
   return faults.flatMap((fault) => fault.cases.map((it) => ({ name: caseName(fault, it), fault, case: it })))
 }
 

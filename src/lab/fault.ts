@@ -1,4 +1,5 @@
 import type { Severity } from '../core/check.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 import type { Changes } from './changes.ts'
 import type { Lab } from './lab.ts'
 import type { RabbitmqLine, ServerKind } from './servers/index.ts'
@@ -12,6 +13,8 @@ export interface Fault {
   title: string
   /** what repairs it */
   repair: string
+  /** why `lab drill` draws none of its cases */
+  notInDrills?: string
   cases: readonly [FaultCase, ...FaultCase[]]
 }
 
@@ -24,6 +27,10 @@ export interface FaultCase {
   expected: Expected
   /** words of the command that repairs it; afterwards `doctor` finds nothing */
   repairedBy?: readonly string[]
+  /** steps of the quickest way to mend it, if `repairedBy` does not say them all; doctor finds nothing after them */
+  quickest?: readonly DrillStep[]
+  /** why `lab drill` does not draw it */
+  notInDrills?: string
   /** words of a command that must be refused (exit 4) and change nothing; `{lab}` stands for the lab's folder */
   refused?: readonly string[]
   /** changes to the lab's files while it is broken */
@@ -37,6 +44,20 @@ export interface FaultCase {
    */
   revert: (lab: Lab) => Promise<void>
 }
+
+/**
+ * A step that a person takes in a drill: the words of a command of this program, or a file in the lab's folder to edit,
+ * and what to change in it.
+ */
+export type DrillStep = readonly string[] | { edit: string; so: Suggestion }
+
+/** Why `lab drill` leaves some faults out. Drills have only what a person can mend with documented commands. */
+export const notInDrills = {
+  log: 'its traces stay in a log, so doctor goes on finding it for a while after it is mended',
+  machine: "the lab plays the service's machine, and no documented command changes that machine",
+  server: 'only the lab itself can start this server again or free its resources',
+  accounts: 'the practice service has no pages for users and API tokens',
+} as const
 
 /** Expected result of `doctor`. */
 export interface Expected {

@@ -32,6 +32,8 @@ export interface LabLayout {
   externalSystem: string
   /** a repair's saved plan, if a fault needs one */
   savedPlan: string
+  /** the drill that is under way */
+  drill: string
 }
 
 export function labLayout(root: string): LabLayout {
@@ -52,6 +54,7 @@ export function labLayout(root: string): LabLayout {
     proxy: file('reverse-proxy'),
     externalSystem: file('external-system'),
     savedPlan: file('plan.json'),
+    drill: file('drill.json'),
   }
 }
 

@@ -7,6 +7,7 @@ import { identify } from '../adapters/process-identity.ts'
 import type { ProcessIdentity } from '../adapters/process-identity.ts'
 import { command } from '../core/shell-command.ts'
 import { holdsLab } from './contents.ts'
+import { drillPhase } from './drill-record.ts'
 import { readState } from './state.ts'
 
 interface Operator extends ProcessIdentity {
@@ -82,6 +83,10 @@ const states = {
     message: 'some faults in the lab may be only partly created or removed',
     suggestions: ['testops-admin lab status', 'testops-admin lab mend', 'testops-admin lab down'],
   },
+  drilling: {
+    message: 'the drill goes on',
+    suggestions: ['testops-admin lab drill   # shows where the drill stands', 'testops-admin lab drill --give-up'],
+  },
   up: {
     message: 'the lab may be incomplete',
     suggestions: ['testops-admin lab status', 'testops-admin lab up', 'testops-admin lab down'],
@@ -90,7 +95,8 @@ const states = {
 
 async function whatIsLeft(layout: LabLayout): Promise<keyof typeof states> {
   try {
-    const state = await readState(layout)
+    const [state, drill] = await Promise.all([readState(layout), drillPhase(layout)])
+    if (state && drill) return drill.phase === 'running' ? 'drilling' : 'broken'
     if (state) return state.phase === 'up' && state.faults.length > 0 ? 'broken' : state.phase
     return (await holdsLab(layout)) ? 'stopping' : 'nothing'
   } catch {

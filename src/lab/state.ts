@@ -33,6 +33,8 @@ export interface BrokenFault {
   state: 'half' | 'broken'
   /** changes to the lab's files while it is broken */
   changes: Changes
+  /** a drill made it: its name is not shown while the drill is under way */
+  hidden?: true
 }
 
 /** Reads the state; null: there is no lab. Throws FAILED if the file is damaged, UNAVAILABLE if it cannot be read. */
@@ -45,10 +47,10 @@ export async function readState({ root, state }: LabLayout): Promise<LabState | 
     throw folderFailure(error, root)
   }
   try {
-    const value = JSON.parse(text) as LabState
+    const value = JSON.parse(text) as Stored
     if (value.schemaVersion !== 1 || typeof value.id !== 'string')
       throw new Error('another version of testops-admin wrote this file')
-    return value
+    return { ...value, faults: value.faults.map((it) => (typeof it === 'string' ? unsealed<BrokenFault>(it) : it)) }
   } catch (error) {
     throw new AdminError(
       'FAILED',
@@ -60,5 +62,19 @@ export async function readState({ root, state }: LabLayout): Promise<LabState | 
 }
 
 export async function writeState({ state }: LabLayout, value: LabState): Promise<void> {
-  await writePrivate(state, `${JSON.stringify(value, null, 2)}\n`)
+  const stored: Stored = { ...value, faults: value.faults.map((it) => (it.hidden ? sealed(it) : it)) }
+  await writePrivate(state, `${JSON.stringify(stored, null, 2)}\n`)
+}
+
+/** In the file, a hidden fault is sealed: who looks into the file during a drill does not read its name by accident. */
+type Stored = Omit<LabState, 'faults'> & { faults: readonly (BrokenFault | string)[] }
+
+/** Makes a value unreadable at a glance. It keeps no secret: anybody can decode it. */
+export function sealed(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64')
+}
+
+/** Reads what `sealed` made. Throws if it is damaged. */
+export function unsealed<T>(text: string): T {
+  return JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as T
 }

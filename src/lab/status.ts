@@ -1,4 +1,6 @@
 import { AdminError } from '../core/error.ts'
+import { drillPhase } from './drill-record.ts'
+import type { DrillPhase } from './drill-record.ts'
 import { operatorAtWork } from './operator-lock.ts'
 import { allServers, labNames, openLab, serversOf } from './lab.ts'
 import type { Lab, LabOptions, LabServers } from './lab.ts'
@@ -21,7 +23,10 @@ export interface LabStatus {
   servers: readonly { kind: ServerKind; version: string; way: string; address: string; running: boolean }[]
   service: { url: string; state: string; detail: string; log: string } | null
   configuration: string | null
+  /** faults; those of a drill that is under way are left out */
   broken: readonly Pick<BrokenFault, 'name' | 'since' | 'state'>[]
+  /** the drill that is under way; `startedAt`: ISO, null if its clock has not started */
+  drill: { phase: DrillPhase; startedAt: string | null } | null
   /** the operator who is changing the lab now */
   operator: { command: string; pid: number; since: string } | null
   /** commands to copy into a shell; they hold no secrets */
@@ -31,7 +36,7 @@ export interface LabStatus {
 /** Reads the lab's status without changing anything. */
 export async function labStatus(options: LabOptions): Promise<LabStatus> {
   const layout = labLayout(options.root)
-  const [state, operator] = await Promise.all([readState(layout), operatorAtWork(layout)])
+  const [state, operator, drill] = await Promise.all([readState(layout), operatorAtWork(layout), drillPhase(layout)])
   const common = {
     directory: layout.root,
     operator: operator && { command: operator.command, pid: operator.pid, since: operator.since },
@@ -44,6 +49,7 @@ export async function labStatus(options: LabOptions): Promise<LabStatus> {
       service: null,
       configuration: null,
       broken: [],
+      drill: null,
       commands: [],
     }
   }
@@ -63,7 +69,10 @@ export async function labStatus(options: LabOptions): Promise<LabStatus> {
       log: unitIn(layout.service).logFile,
     },
     configuration: layout.configuration,
-    broken: state.faults.map(({ name, since, state: how }) => ({ name, since, state: how })),
+    broken: state.faults
+      .filter(({ hidden }) => !(drill && hidden))
+      .map(({ name, since, state: how }) => ({ name, since, state: how })),
+    drill,
     commands: [
       'testops-admin doctor -d lab',
       ...(servers ? serverCommands(lab, servers) : []),

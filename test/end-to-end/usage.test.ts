@@ -31,11 +31,11 @@ describe('what works without any deployment', () => {
     expect(stdout).toMatch(expected)
   })
 
-  test.each(['doctor', 'checks', 'explain', 'check-integration', 'lint-results', 'mcp', 'scan-logs'])(
+  test.each(['doctor', 'checks', 'explain', 'check-integration', 'lint-results', 'mcp', 'scan-logs', 'lab drill'])(
     '%s --help',
     async (command) => {
-      const { stdout } = await place.run([command, '--help'])
-      await expect(stdout).toMatchFileSnapshot(`golden/help-${command}.txt`)
+      const { stdout } = await place.run([...words(command), '--help'])
+      await expect(stdout).toMatchFileSnapshot(`golden/help-${command.replace(' ', '-')}.txt`)
     },
   )
 

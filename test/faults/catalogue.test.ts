@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { checks } from '../../src/checks/index.ts'
 import { exitCodeOf } from '../../src/engine/report.ts'
-import { faultRows, faults } from '../../src/lab/fault-list.ts'
+import { whyNotInDrills } from '../../src/lab/drill.ts'
+import { allCases, faultRows, faults } from '../../src/lab/fault-list.ts'
 
 const rows = faultRows()
 const ids = checks.map(({ id }) => id)
@@ -60,6 +61,16 @@ describe('the catalogue of faults', () => {
     ).toEqual([...required].sort())
     expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
+  })
+
+  test('says of every fault how a drill has it mended, or why drills leave it out', () => {
+    const unsaid = allCases().filter((it) => whyNotInDrills(it) === 'no command is known that mends it')
+    expect(unsaid.map(({ name }) => name)).toEqual([])
+    const both = allCases().filter(
+      ({ fault, case: { quickest, repairedBy, notInDrills } }) =>
+        (notInDrills ?? fault.notInDrills) !== undefined && (quickest ?? repairedBy) !== undefined,
+    )
+    expect(both.map(({ name }) => name)).toEqual([])
   })
 
   test('meets every check as a cause, but those that no fault of its own leads to', () => {

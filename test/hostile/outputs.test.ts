@@ -23,6 +23,7 @@ import { jsonPieces } from '../../src/output/json.ts'
 import {
   labBreakText,
   labDownText,
+  labDrillText,
   labFaultsText,
   labMendText,
   labStatusText,
@@ -109,8 +110,32 @@ const lab = {
   service: { url: 'http://127.0.0.1:40004', state: 'failed', detail: 'active', log: '/lab/service.log' },
   configuration: '/lab/testops-admin.yaml',
   broken: [{ name: 'stuck-lock', since: '2026-11-21T04:00:00.000Z', state: 'half' as const }],
+  drill: { phase: 'running' as const, startedAt: '2026-11-21T04:00:00.000Z' },
   operator: { command: 'lab up', pid: 7, since: '2026-11-21T04:00:00.000Z' },
   commands: ['testops-admin doctor -d lab'],
+}
+const drillStanding = {
+  startedAt: '2026-11-21T04:00:00.000Z',
+  seconds: 61,
+  isByClock: true,
+  faults: 2,
+  named: ['database/changelog-lock'],
+  wrong: 1,
+  doctor: 1,
+  stopped: ['redis'],
+}
+const pastDrill = {
+  id: 'one',
+  startedAt: '2026-11-21T04:00:00.000Z',
+  outcome: 'given-up' as const,
+  request: { faults: 2 as const, seed: 7, only: 'database' },
+  faults: ['stuck-lock/waiting', 'unknown'],
+  named: [{ fault: 'stuck-lock/waiting', check: 'database/changelog-lock', seconds: 9 }],
+  wrong: 1,
+  seconds: 61,
+  diagnosisSeconds: null,
+  healthySeconds: null,
+  isByClock: true,
 }
 const steps = {
   name: null,
@@ -226,6 +251,26 @@ const printings: Readonly<Record<string, Printing>> = {
     labBreakText,
   ),
   labDownText: printing([{ schemaVersion: 1 as const, found: true, removed: ['a'] }], labDownText),
+  labDrillText: printing(
+    [
+      { schemaVersion: 1 as const, event: 'begun' as const, drill: drillStanding },
+      { schemaVersion: 1 as const, event: 'standing' as const, drill: drillStanding },
+      {
+        schemaVersion: 1 as const,
+        event: 'answered' as const,
+        answer: { id: 'broker/alarms', verdict: 'wrong' as const },
+        drill: drillStanding,
+      },
+      {
+        schemaVersion: 1 as const,
+        event: 'ended' as const,
+        past: pastDrill,
+        faults: [{ name: 'a', made: 'm', rootCauses: ['c'], quickest: ['testops-admin doctor -d lab'] }],
+      },
+      { schemaVersion: 1 as const, event: 'history' as const, drills: [pastDrill] },
+    ],
+    labDrillText,
+  ),
   labFaultsText: printing(
     [
       {

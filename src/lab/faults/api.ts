@@ -7,7 +7,7 @@ import { client } from '../clients.ts'
 import { labUser } from '../configuration.ts'
 import { setMachine } from '../control.ts'
 import type { Fault } from '../fault.ts'
-import { nothing } from '../fault.ts'
+import { nothing, notInDrills } from '../fault.ts'
 import type { Lab } from '../lab.ts'
 import { hashToken } from '../practice-service/data/seeds.ts'
 import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
@@ -21,6 +21,7 @@ export const apiSlow: Fault = {
   kind: 'fault',
   title: 'the service is slow to answer',
   repair: 'find out what keeps the service busy (details: testops-admin explain api/latency)',
+  notInDrills: notInDrills.machine,
   cases: [
     {
       variant: null,
@@ -41,6 +42,7 @@ export const apiTokenDirect: Fault = {
   kind: 'fault',
   title: 'a program sends its API token with every call, instead of a Bearer token',
   repair: 'make the program exchange the API token for a Bearer token (details: testops-admin explain api/token-use)',
+  notInDrills: notInDrills.log,
   cases: [
     {
       variant: null,
@@ -122,6 +124,7 @@ export const tokenRefused: Fault = {
   title: 'the API token is not accepted',
   repair:
     'create a new API token in the user menu of the service, and store it where `apiToken` in the configuration points',
+  notInDrills: notInDrills.accounts,
   cases: [
     {
       variant: null,
@@ -169,6 +172,7 @@ export const adminSignin: Fault = {
   repair:
     `let the proxy pass requests for ${webSession.loginPage} to the service, and sign in on that page ` +
     '(details: testops-admin explain api/system-login)',
+  notInDrills: notInDrills.log,
   cases: [
     {
       variant: 'hidden',
@@ -206,6 +210,7 @@ export const noMigrationRole: Fault = {
   kind: 'fault',
   title: "the API token's user has no permission to migrate trees",
   repair: 'use the API token of an administrator',
+  notInDrills: notInDrills.accounts,
   cases: [
     {
       variant: null,

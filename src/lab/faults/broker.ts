@@ -1,6 +1,6 @@
 import { askManagement } from '../access/broker.ts'
 import type { Fault } from '../fault.ts'
-import { nothing, serviceFails } from '../fault.ts'
+import { nothing, notInDrills, serviceFails } from '../fault.ts'
 import type { Lab } from '../lab.ts'
 import { serversOf } from '../lab.ts'
 import { brokerControl, stopServer } from '../servers/index.ts'
@@ -11,6 +11,7 @@ export const brokerDown: Fault = {
   kind: 'fault',
   title: 'the broker is not running',
   repair: 'start RabbitMQ',
+  notInDrills: notInDrills.server,
   cases: [
     {
       variant: null,
@@ -48,6 +49,7 @@ export const brokerAlarm: Fault = {
   kind: 'fault',
   title: 'the broker has raised an alarm and blocks publishers',
   repair: 'give the broker more memory or disk space, or drain its queues',
+  notInDrills: notInDrills.server,
   cases: [
     {
       variant: 'memory',

@@ -2,7 +2,7 @@ import { onDatabase } from '../access/database.ts'
 import { bearerOf, client } from '../clients.ts'
 import { labUser } from '../configuration.ts'
 import type { Fault } from '../fault.ts'
-import { nothing, serviceFails } from '../fault.ts'
+import { nothing, notInDrills, serviceFails } from '../fault.ts'
 import { startHolder, stopHolder } from '../holder.ts'
 import type { Lab } from '../lab.ts'
 import { serversOf } from '../lab.ts'
@@ -15,6 +15,7 @@ export const databaseDown: Fault = {
   kind: 'fault',
   title: 'the database is not running',
   repair: 'start PostgreSQL',
+  notInDrills: notInDrills.server,
   cases: [
     {
       variant: null,
@@ -51,6 +52,7 @@ export const connectionsExhausted: Fault = {
   kind: 'fault',
   title: 'PostgreSQL has no free connections',
   repair: 'stop the program that holds the connections, or raise max_connections',
+  notInDrills: notInDrills.server,
   cases: [
     {
       variant: 'nearly',
@@ -76,6 +78,7 @@ export const diskFull: Fault = {
   kind: 'fault',
   title: "PostgreSQL's data disk is full",
   repair: "free space on PostgreSQL's data disk, or enlarge the disk",
+  notInDrills: notInDrills.server,
   cases: [
     {
       variant: null,
@@ -111,6 +114,7 @@ export const poolExhausted: Fault = {
   kind: 'fault',
   title: 'the service had no free database connection',
   repair: 'find out what held the connections (details: testops-admin explain service/log-errors)',
+  notInDrills: notInDrills.log,
   cases: [
     {
       variant: null,

@@ -1,6 +1,6 @@
 import { images } from '../../knowledge/images.ts'
 import type { Fault } from '../fault.ts'
-import { nothing, serviceFails } from '../fault.ts'
+import { nothing, notInDrills, serviceFails } from '../fault.ts'
 import { restartLabService, waitUntilEnded, waitUntilServing } from '../service.ts'
 
 export const cpuWithoutV3: Fault = {
@@ -8,6 +8,7 @@ export const cpuWithoutV3: Fault = {
   kind: 'fault',
   title: 'the processor lacks x86-64-v3, which the standard image needs',
   repair: 'testops-admin use-legacy-image --values FILE',
+  notInDrills: notInDrills.machine,
   cases: [
     {
       variant: null,
@@ -35,6 +36,7 @@ export const imageVersionMismatch: Fault = {
       variant: null,
       made: 'in the configuration, the build is 527u01, but the image has the tag 526u03',
       expected: { exitCode: 2, problems: { 'service/image': 'warning' }, allowedConsequences: [] },
+      quickest: [{ edit: 'testops-admin.yaml', so: 'set the tag of `image` to 527u01' }],
       changes: { declared: { image: 'registry.example.org/testops/testops:526u03' } },
       apply: nothing,
       revert: nothing,
@@ -47,6 +49,7 @@ export const legacyNeedless: Fault = {
   kind: 'fault',
   title: 'the image for older processors runs, but no processor needs it',
   repair: 'testops-admin use-legacy-image --values FILE --revert',
+  notInDrills: notInDrills.machine,
   cases: [
     {
       variant: null,
@@ -75,6 +78,7 @@ export const legacyTooEarly: Fault = {
   kind: 'fault',
   title: 'the configuration names the image for older processors, but this build has no such image',
   repair: 'testops-admin use-legacy-image --values FILE',
+  notInDrills: notInDrills.machine,
   cases: [
     {
       variant: null,

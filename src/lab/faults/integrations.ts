@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { onDatabase } from '../access/database.ts'
 import { integrate, integrationChanges, removeIntegration, trackerUser } from '../external-system/control.ts'
 import type { Fault, FaultCase } from '../fault.ts'
-import { nothing } from '../fault.ts'
+import { nothing, notInDrills } from '../fault.ts'
 import { createLog, throwable } from '../practice-service/log/log.ts'
 import { unitIn } from '../service-control/unit.ts'
 import { restartLabService, rotateLog, stopLabService, waitForLog, waitUntilServing } from '../service.ts'
@@ -15,6 +15,7 @@ export const unknownHost: Fault = {
   kind: 'fault',
   title: "an integration's host has no address",
   repair: "correct the host in the integration's settings, or make the host's name resolve",
+  notInDrills: notInDrills.log,
   cases: [
     {
       variant: null,
@@ -104,6 +105,7 @@ export const badCredentials: Fault = {
   title: "an external system refuses the integration's credentials",
   repair:
     "enter the credentials again in the integration's settings; testops-admin check-integration shows stray spaces",
+  notInDrills: notInDrills.log,
   cases: [
     refusedWith('wrong', 'with a wrong password', 'green-harbour-1'),
     refusedWith('blank', 'with the right password, but with a space after it', `${trackerUser.password} `),
@@ -117,6 +119,7 @@ export const integration400: Fault = {
   repair:
     "compare the versions of the service and the external system, and correct the integration's settings " +
     '(details: testops-admin explain integrations/answers)',
+  notInDrills: notInDrills.log,
   cases: [
     {
       variant: null,

@@ -159,6 +159,7 @@ export const lockHalfCleared: Fault = {
       variant: 'other-schema',
       made: `the lock table is in schema \`${strange}\`, where the service does not look for it`,
       expected: unnoticed,
+      notInDrills: 'doctor leaves it to a person who knows the database to move the table back',
       apply: (lab) =>
         onDatabase(lab, async (sql) => {
           await sql(`CREATE SCHEMA IF NOT EXISTS ${strange} AUTHORIZATION ${await owner(sql)}`)
@@ -221,6 +222,7 @@ export const lockStolen: Fault = {
   repair:
     'let the migration of the other instance finish before you start the service ' +
     '(details: testops-admin explain lock-stolen)',
+  notInDrills: 'its repair is to wait for a migration that takes half an hour',
   cases: [
     {
       variant: null,
@@ -286,6 +288,7 @@ export const lockVanished: Fault = {
         problems: { 'service/crashes': 'error' },
         allowedConsequences: ['service/running', ...apiFails],
       },
+      quickest: [['service', 'start']],
       refused: apply,
       changes: impatient,
       async apply(lab) {

@@ -5,6 +5,7 @@ import type { Changes } from '../changes.ts'
 import { bearerOf, client } from '../clients.ts'
 import { labUser } from '../configuration.ts'
 import type { Expected, Fault } from '../fault.ts'
+import { notInDrills } from '../fault.ts'
 import type { Lab } from '../lab.ts'
 import { startProxy, stopProxy } from '../reverse-proxy/control.ts'
 import { usualLimits } from '../reverse-proxy/orders.ts'
@@ -31,6 +32,7 @@ export const proxyLimits: Fault = {
   kind: 'fault',
   title: 'a reverse proxy rejects large or slow requests',
   repair: 'raise the limit in the proxy (details: testops-admin explain api/proxy)',
+  notInDrills: notInDrills.log,
   cases: [
     {
       variant: 'large',

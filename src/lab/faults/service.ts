@@ -1,7 +1,7 @@
 import { defaultVendor, settingNames, springSettings } from '../../knowledge/settings.ts'
 import { setMachine } from '../control.ts'
 import type { Fault, FaultCase } from '../fault.ts'
-import { apiFails, nothing, serviceFails } from '../fault.ts'
+import { apiFails, nothing, notInDrills, serviceFails } from '../fault.ts'
 import { restartLabService, stopLabService, waitUntilEnded, waitUntilServing } from '../service.ts'
 
 export const serviceDown: Fault = {
@@ -14,6 +14,7 @@ export const serviceDown: Fault = {
       variant: null,
       made: 'the service is stopped',
       expected: { exitCode: 1, problems: { 'service/running': 'error' }, allowedConsequences: apiFails },
+      quickest: [['service', 'start']],
       apply: stopLabService,
       revert: nothing,
     },
@@ -34,6 +35,7 @@ export const outOfMemory: Fault = {
         problems: { 'service/crashes': 'error' },
         allowedConsequences: serviceFails.filter((id) => id !== 'service/crashes'),
       },
+      quickest: [{ edit: 'service/service.env', so: 'remove JAVA_TOOL_OPTIONS' }, ['service', 'start']],
       changes: { environment: { JAVA_TOOL_OPTIONS: '-Xmx64m -XX:+ExitOnOutOfMemoryError' } },
       async apply(lab) {
         await restartLabService(lab)
@@ -56,6 +58,7 @@ export const settingsNotApplied: Fault = {
         `${springSettings.hikariConnectionTimeout} was changed in the environment file, but the service has not ` +
         'been restarted since',
       expected: { exitCode: 2, problems: { 'service/settings': 'warning' }, allowedConsequences: [] },
+      quickest: [['service', 'restart']],
       changes: { environment: { [springSettings.hikariConnectionTimeout]: '1500' } },
       apply: nothing,
       revert: nothing,
@@ -107,5 +110,6 @@ export const clockSkew: Fault = {
   kind: 'fault',
   title: "one component's clock is wrong",
   repair: 'timedatectl set-ntp true, on the machine whose clock is wrong',
+  notInDrills: notInDrills.machine,
   cases: [skew('far', 'ten minutes', 600_000, 'error'), skew('slight', 'twenty seconds', 20_000, 'warning')],
 }

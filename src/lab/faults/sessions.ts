@@ -3,7 +3,7 @@ import { defaultVendor, settingNames, springSettings } from '../../knowledge/set
 import { onSessions, removeSessions, signInUsers } from '../access/sessions.ts'
 import { setMachine } from '../control.ts'
 import type { Expected, Fault } from '../fault.ts'
-import { nothing, serviceFails } from '../fault.ts'
+import { nothing, notInDrills, serviceFails } from '../fault.ts'
 import type { Lab } from '../lab.ts'
 import { serversOf } from '../lab.ts'
 import { stopServer } from '../servers/index.ts'
@@ -15,6 +15,7 @@ export const sessionsDown: Fault = {
   kind: 'fault',
   title: 'the session store is not running',
   repair: 'start Redis',
+  notInDrills: notInDrills.server,
   cases: [
     {
       variant: null,
@@ -86,6 +87,7 @@ export const storeFull: Fault = {
   kind: 'fault',
   title: 'the session store is at its memory limit',
   repair: "raise Redis's maxmemory, or remove other programs' data from Redis",
+  notInDrills: 'its repair needs redis-cli, which this machine may not have',
   cases: [
     {
       variant: null,

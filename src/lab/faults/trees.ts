@@ -11,6 +11,7 @@ export const treesUnmigrated: Fault = {
   kind: 'fault',
   title: 'a tree could not be moved to the new structure',
   repair: 'testops-admin migrate-trees',
+  notInDrills: 'the damaged path can only be mended by a person who knows what it was',
   cases: [
     {
       variant: null,

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { onBroker } from '../access/broker.ts'
@@ -23,8 +24,15 @@ async function killRepair(lab: Lab, stateHome?: string): Promise<void> {
   await repairUntilKilled(lab, ['unlock-changelog'], 'stop-service:after', stateHome)
 }
 
+/** Returns the state folder of the operator on the other machine. */
+function elsewhere({ layout }: Lab): string {
+  return join(layout.root, 'service', 'elsewhere')
+}
+
 async function revert(lab: Lab): Promise<void> {
   await forgetRuns(lab)
+  // else that operator could not begin a repair the next time
+  await rm(elsewhere(lab), { recursive: true, force: true })
   await restoreChangelog(lab)
 }
 
@@ -38,6 +46,7 @@ export const unfinishedRepair: Fault = {
       variant: 'here',
       made: 'the change-log lock is stuck; unlock-changelog is killed (SIGKILL) after it has stopped the service',
       expected,
+      quickest: [['resume']],
       changes: shortlyPending,
       apply: async (lab) => killRepair(lab),
       revert,
@@ -48,8 +57,13 @@ export const unfinishedRepair: Fault = {
         'the change-log lock is stuck; on another machine, unlock-changelog is killed (SIGKILL) after it has ' +
         'stopped the service, so only the deployment has a record of the repair, not this machine',
       expected,
+      // doctor prints the name of the run; a person reads its plan first
+      quickest: [
+        ['resume', '--adopt', 'RUN', '--dry-run'],
+        ['resume', '--adopt', 'RUN', '--accept-risk', 'foreign-run'],
+      ],
       changes: shortlyPending,
-      apply: async (lab) => killRepair(lab, join(lab.layout.root, 'service', 'elsewhere')),
+      apply: async (lab) => killRepair(lab, elsewhere(lab)),
       revert,
     },
   ],

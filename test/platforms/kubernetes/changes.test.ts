@@ -74,19 +74,24 @@ test('each difference between two revisions is told, with no value of a setting'
       settings.find((it) => it.value !== undefined)!.value = 'Hunter2secret'
       settings.push({ name: 'NEW', value: 'Hunter2secret' })
       settings.splice(
-        settings.findIndex((it) => it.name === 'SPRING_DATA_REDIS_HOST'),
+        settings.findIndex((it) => it.name === 'SPRING_RABBITMQ_ADDRESSES'),
         1,
       )
     })
   })
   const of7 = told(found).filter((it) => it.startsWith('2026-11-24T02:10:11'))
   expect(
-    of7.map((it) => it.slice('2026-11-24T02:10:11.000Z '.length).replace('Deployment IT changed ', '')),
+    of7.map((it) =>
+      it
+        .slice('2026-11-24T02:10:11.000Z '.length)
+        .replace('Deployment IT changed ', '')
+        .replace(' of container IT', ''),
+    ),
   ).toMatchInlineSnapshot(`
     [
       "image: its image from \`registry.example.org/testops/testops:526u03\` to \`testops:5.27\`",
-      "setting: settings of container IT: \`SPRING_DATASOURCE_URL\`, \`SPRING_DATA_REDIS_HOST\` (removed), \`NEW\` (new)",
-      "rollout: \`resources\` of container IT",
+      "setting: settings: \`SPRING_DATASOURCE_URL\`, \`SPRING_RABBITMQ_ADDRESSES\` (removed), \`NEW\` (new)",
+      "rollout: \`resources\`",
       "setting: its annotations \`checksum/config\`",
       "rollout: \`priorityClassName\` of its pods",
     ]
