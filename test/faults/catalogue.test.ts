@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checks } from '../../src/checks/index.ts'
 import { exitCodeOf } from '../../src/engine/report.ts'
-import { whyNotInDrills } from '../../src/lab/drill.ts'
+import { whyNotInDrills } from '../../src/lab/drill-draw.ts'
 import { allCases, faultRows, faults } from '../../src/lab/fault-list.ts'
 
 const rows = faultRows()

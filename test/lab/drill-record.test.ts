@@ -7,7 +7,8 @@ import type { DoctorReport } from '../../src/core/check.ts'
 import { AdminError } from '../../src/core/error.ts'
 import { breakLab } from '../../src/lab/break.ts'
 import { takeLabDown } from '../../src/lab/down.ts'
-import { drawFaults, drill } from '../../src/lab/drill.ts'
+import { drill } from '../../src/lab/drill.ts'
+import { drawFaults } from '../../src/lab/drill-draw.ts'
 import {
   currentInstant,
   drillHistoryFile,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { drawFaults } from '../../src/lab/drill.ts'
+import { drawFaults } from '../../src/lab/drill-draw.ts'
 import type { LabDrillDocument, LabMendDocument, LabStatusDocument } from '../../src/output/lab.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { sharedLab } from './support/own-lab.ts'
