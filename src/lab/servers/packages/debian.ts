@@ -9,6 +9,7 @@ import { alone, exists } from './cache.ts'
 /** The dependencies that are unpacked. Programs that every machine has are left out. */
 const unpacked = [
   /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_)/,
+  /^(chromium-common_|fonts-dejavu-)/,
   /^lib(?!perl|python|pam-|semanage|selinux)/,
 ]
 
