@@ -77,8 +77,8 @@ export default class Doctor extends BaseCommand {
     })(),
     output: Flags.string({
       summary:
-        'Also write the report to FILE, in the format of its ending: .md, .xml (JUnit), .prom (Prometheus), .json or ' +
-        '.txt',
+        'Also write the report to FILE, in the format of its ending: .md, .html, .xml (JUnit), .prom (Prometheus), ' +
+        '.json or .txt',
       helpValue: 'FILE',
       multiple: true,
       multipleNonGreedy: true,

@@ -1,9 +1,8 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { runScan } from '../cli/scan/run-scan.ts'
+import { scanAs, scanFormats } from '../cli/scan/run-scan.ts'
 import { AdminError } from '../core/error.ts'
 import { typed } from '../core/typed.ts'
-import { scanText } from '../output/scan/text.ts'
 
 export default class ScanLogs extends BaseCommand {
   static override summary = 'Find known faults in logs'
@@ -28,6 +27,10 @@ export default class ScanLogs extends BaseCommand {
       command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs -',
     },
     {
+      description: 'Write a page with a time line for a ticket',
+      command: '<%= config.bin %> scan-logs -d prod --since 1d --output log.html',
+    },
+    {
       description: 'Also read new lines, until Ctrl-C',
       command: '<%= config.bin %> scan-logs -d prod --since 5m --follow',
     },
@@ -48,6 +51,17 @@ export default class ScanLogs extends BaseCommand {
         "UTC for containers and this machine's zone for other logs",
       helpValue: 'ZONE',
     }),
+    format: Flags.option({
+      options: scanFormats,
+      summary: 'Choose the output format; `json` is the same as --json',
+      default: 'table',
+    })(),
+    output: Flags.string({
+      summary: 'Also write the result to FILE, in the format of its ending: .html, .json or .txt',
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     follow: Flags.boolean({ summary: 'Follow the log until Ctrl-C', char: 'f' }),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
@@ -63,8 +77,7 @@ export default class ScanLogs extends BaseCommand {
     // a deployment from the environment may be meant for other commands
     if (argv.length > 0 && raw.some((it) => it.type === 'flag' && it.flag === 'deployment'))
       throw either(argv.map(String), flags.deployment!)
-    const { document, exitCode } = await runScan(argv.map(String), flags)
-    this.show(flags, document, (document, screen) => scanText(document, { screen, exitCode }))
+    const exitCode = await scanAs(argv.map(String), flags)
     process.exitCode ??= exitCode
   }
 }

@@ -46,6 +46,12 @@ export function moment(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`
 }
 
+/** Formats a time as clocks of a zone show it: `2026-11-21 11:12:44`. Throws RangeError for an unknown zone. */
+export function momentIn(at: Date, timeZone: string): string {
+  // this language writes dates as ISO does
+  return at.toLocaleString('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+}
+
 /** Groups the digits of a number, '1,284', without Node's tables of languages, which load slowly. */
 export function grouped(count: number): string {
   const [, sign = '', digits] = /^(-?)(\d+)$/.exec(String(count)) ?? []

@@ -101,3 +101,39 @@ export function xmlElement(
   ].join(' ')
   return content.length === 0 ? `<${head}/>` : `<${head}>${content.join('')}</${name}>`
 }
+
+/** A piece of an HTML page: all text from outside in it is escaped. */
+export interface Html {
+  readonly html: string
+}
+
+type HtmlValue = Html | string | number | readonly Html[]
+
+/** Makes HTML of a template: keeps its own text and pieces of HTML, and escapes all else. */
+export function html(texts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return { html: texts.map((text, at) => text + htmlOf(values[at] ?? '')).join('') }
+}
+
+function htmlOf(value: HtmlValue): string {
+  if (typeof value === 'string') return htmlText(value)
+  if (typeof value === 'number') return String(value)
+  return 'html' in value ? value.html : value.map((it) => it.html).join('')
+}
+
+/** Maximum characters of a text from outside on a page */
+const longestOnPage = 2000
+
+/**
+ * Returns text from outside as one line of HTML, for attributes in quotation marks and between tags. Cuts a long text,
+ * and says how much it left out.
+ */
+export function htmlText(text: string, longest = longestOnPage): string {
+  const left = text.length - longest
+  const shown = left > 0 ? `${printable(text.slice(0, longest))}… (${left} more characters)` : printable(text)
+  return shown
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}

@@ -1,15 +1,78 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { assertReplaceable, editedAt, notReplaced, writeSynced } from '../adapters/replace-file.ts'
 import { AdminError } from '../core/error.ts'
 import { command } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
+
+/** A file for a document, and its format. */
+export interface OutputFile<F> {
+  /** Absolute */
+  path: string
+  format: F
+}
+
+/** What `--output` of a command takes. */
+interface OutputRules<F> {
+  /** The format of each ending */
+  endings: Readonly<Record<string, F>>
+  /** A command that names files well */
+  example: Suggestion
+  /** Files that are read, and must not be replaced */
+  inputs?: readonly string[]
+}
+
+/**
+ * Returns the files that a document will be written to. Throws USAGE for an ending that names no format, the same file
+ * twice, an input, and what is no file; FORBIDDEN, UNAVAILABLE if it cannot be written: better now than after long
+ * work.
+ */
+export async function outputFiles<F>(
+  names: readonly string[],
+  { endings, example, inputs = [] }: OutputRules<F>,
+): Promise<OutputFile<F>[]> {
+  const outputs = await Promise.all(
+    names.map(async (name): Promise<OutputFile<F>> => {
+      const format = endings[extname(name).toLowerCase()]
+      if (format === undefined)
+        throw new AdminError(
+          'USAGE',
+          `--output ${name.slice(0, 200)}: the ending of the name chooses the format, but this one chooses none. ` +
+            `Use ${Object.keys(endings).join(', ')}`,
+          [example],
+        )
+      return { path: await outputFile(name), format }
+    }),
+  )
+  const twice = outputs.find(({ path }, index) => outputs.findIndex((it) => it.path === path) !== index)
+  if (twice) throw new AdminError('USAGE', `--output names ${twice.path} twice: name each file once`, [])
+  const read = await Promise.all(inputs.map(async (name) => linkedFrom(resolve(name)).catch(() => resolve(name))))
+  const input = outputs.find(({ path }) => read.includes(path))
+  if (input)
+    throw new AdminError('USAGE', `--output names ${input.path}, which is to be read: name another file`, [example])
+  return outputs
+}
+
+/**
+ * Writes a document to each file, in one step: a reader finds the former document or this one. Throws FORBIDDEN,
+ * UNAVAILABLE once it has tried all.
+ */
+export async function writeOutputFiles<F>(
+  outputs: readonly OutputFile<F>[],
+  textOf: (format: F) => string,
+): Promise<void> {
+  const failures: unknown[] = []
+  for (const { path, format } of outputs)
+    await writeOutput(path, textOf(format)).catch((error: unknown) => void failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}
 
 /**
  * Returns the absolute path of a file to write: where a link leads to, if it is one. Throws USAGE if something else has
  * that name; FORBIDDEN, UNAVAILABLE if the file cannot be written, as far as that shows without trying.
  */
-export async function outputFile(name: string): Promise<string> {
+async function outputFile(name: string): Promise<string> {
   const path = await linkedFrom(resolve(name))
   await assertReplaceable(path)
   return path
@@ -36,7 +99,7 @@ const usualMode = 0o666
  * Writes a file in one step: a reader finds the former text or this one, also if two programs write at once. An
  * existing file keeps its mode and owner. Throws FORBIDDEN, UNAVAILABLE.
  */
-export async function writeOutput(path: string, text: string): Promise<void> {
+async function writeOutput(path: string, text: string): Promise<void> {
   const next = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.new`)
   try {
     const before = await stat(path).catch(() => null)

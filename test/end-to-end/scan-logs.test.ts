@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, mkdir } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -58,6 +58,50 @@ describe('what is found decides the exit code', () => {
     expect([json.exitCode, json.stderr, text.exitCode, text.stderr]).toEqual([code, '', code, ''])
     documentIn(json)
     expect(text.stdout.replace(/\s+/g, ' ')).toContain(`Exit code ${code}.`)
+  })
+})
+
+describe('the result is written', () => {
+  test('into files of several formats, and printed as ever', async () => {
+    const file = await place.write('app.log', failed + conflict)
+    const at = (name: string): string => join(place.directory, name)
+    const outputs = ['a.html', 'a.json', 'a.txt'].flatMap((name) => ['--output', at(name)])
+    const ended = await place.run(['scan-logs', ...outputs, file])
+    expect([ended.exitCode, ended.stderr]).toEqual([1, ''])
+    expect(ended.stdout).toContain('1 problem: http-failed; 1 warning: conflict. Exit code 1.')
+    expect(await readFile(at('a.txt'), 'utf8')).toBe(ended.stdout)
+    expect(faultsOf('scan-logs', JSON.parse(await readFile(at('a.json'), 'utf8')))).toEqual([])
+    expect(await readFile(at('a.html'), 'utf8')).toMatch(/^<!doctype html>\n[^]*<code>http-failed<\/code><\/h3>/)
+  })
+
+  test('in one format on standard output, without lines while the log is followed', async () => {
+    const file = await place.write('app.log', failed)
+    const [json, html] = await Promise.all(
+      ['json', 'html'].map(async (format) => place.run(['scan-logs', file, '--format', format])),
+    )
+    expect(counted(documentIn(json!))).toEqual({ 'http-failed': 1 })
+    expect(html!.stdout).toMatch(/^<!doctype html>\n[^]*<\/html>\n$/)
+    const child = piped('scan-logs', '-', '--follow', '--format', 'html')
+    let printed = ''
+    child.stdout.on('data', (block: Buffer) => (printed += block.toString()))
+    child.stdin.end(failed)
+    expect(await once(child, 'close')).toEqual([1, null])
+    expect(printed).toMatch(/^<!doctype html>\n[^]*<\/html>\n$/)
+  })
+
+  test('but into no log that is read, and no file whose name says no format', async () => {
+    const file = await place.write('app.txt', failed)
+    await symlink(file, join(place.directory, 'link.txt'))
+    for (const [output, why] of [
+      [file, /which is to be read/],
+      [join(place.directory, 'link.txt'), /which is to be read/],
+      [join(place.directory, 'a.pdf'), /chooses none. Use .html, .json, .txt/],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await place.run(['scan-logs', file, '--output', output])
+      expect([exitCode, stdout]).toEqual([64, ''])
+      expect(stderr.replace(/\s+/g, ' ')).toMatch(why)
+    }
+    expect(await readFile(file, 'utf8')).toBe(failed)
   })
 })
 

@@ -4,6 +4,7 @@ import { jsonText } from '../../src/cli/write.ts'
 import type { RepairDocument } from '../../src/core/repair.ts'
 import { command } from '../../src/core/shell-command.ts'
 import { adoptCommand, discardText, recordText } from '../../src/output/record.ts'
+import { doctorHtml } from '../../src/output/doctor/html.ts'
 import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../src/output/doctor/formats.ts'
 import { doctorChanges, doctorShort, doctorTable, fitted } from '../../src/output/doctor/table.ts'
 import { fixSummary, leftText } from '../../src/output/doctor/verdict.ts'
@@ -35,6 +36,8 @@ import { lintMarkdown } from '../../src/output/lint/markdown.ts'
 import { lintSarif } from '../../src/output/lint/sarif.ts'
 import { lintText } from '../../src/output/lint/text.ts'
 import {
+  html,
+  htmlText,
   linkedSource,
   markdownBlock,
   markdownCode,
@@ -47,6 +50,7 @@ import { planText } from '../../src/output/plan.ts'
 import { differenceText, madeText, shownText } from '../../src/output/report.ts'
 import type { ReportManifest } from '../../src/output/report.ts'
 import { preflightText } from '../../src/output/preflight.ts'
+import { scanHtml } from '../../src/output/scan/html.ts'
 import { scanChanges, scanRows, scanText } from '../../src/output/scan/text.ts'
 import type { Screen } from '../../src/output/paint.ts'
 import { serviceText } from '../../src/output/service.ts'
@@ -214,6 +218,7 @@ const printings: Readonly<Record<string, Printing>> = {
     cpuText,
   ),
   doctorChanges: printing(allReports, (report, screen) => doctorChanges(report, null, screen)),
+  doctorHtml: printing(allReports, (report) => doctorHtml(report, { exitCode: 1, areWarningsFailures: true })),
   doctorJunit: printing(allReports, (report) => doctorJunit(report, { exitCode: 1, areWarningsFailures: true })),
   doctorMarkdown: printing(allReports, (report) => doctorMarkdown(report, { exitCode: 1, areWarningsFailures: true })),
   doctorPrometheus: printing(allReports, (report) =>
@@ -227,6 +232,8 @@ const printings: Readonly<Record<string, Printing>> = {
     explainText,
   ),
   historyText: printing(Object.values(histories), historyText),
+  html: printing(texts, (it) => html`<a title="${it.text}">${it.text}</a>`.html),
+  htmlText: printing(texts, (it) => htmlText(it.text)),
   initText: printing(
     [
       {
@@ -336,6 +343,7 @@ const printings: Readonly<Record<string, Printing>> = {
     return said
   }),
   scanChanges: printing(scans, (document) => scanChanges(document, null)),
+  scanHtml: printing(scans, (document) => scanHtml(document, 1)),
   scanRows: printing(scans, (document, screen) => scanRows(document, screen, 24)),
   scanText: printing(scans, (document, screen) => scanText(document, { screen, exitCode: 1 })),
   serviceText: printing([service], serviceText),
@@ -454,7 +462,24 @@ const others: Readonly<Record<string, string>> = {
       'a part of lintText and of the other formats',
     ]),
   ),
-  ...Object.fromEntries(['barsOf', 'scanSummary'].map((name) => [name, 'a part of scanText'])),
+  ...Object.fromEntries(
+    [
+      'htmlPage',
+      'statusBadge',
+      'shortened',
+      'some',
+      'listOf',
+      'rowsOf',
+      'blockOf',
+      'commands',
+      'timesIn',
+      'zoneBeside',
+      'timeLine',
+    ].map((name) => [name, 'a part of doctorHtml and scanHtml']),
+  ),
+  ...Object.fromEntries(
+    ['barsOf', 'scanSummary', 'matchCounts', 'matchDetails', 'matchPlaces'].map((name) => [name, 'a part of scanText']),
+  ),
   ...Object.fromEntries(
     [
       'cpuExitCode',

@@ -12,7 +12,7 @@ const timeoutMs = 120_000
 const program = fileURLToPath(new URL('../../bin/run.js', import.meta.url))
 const lab = sharedLab()
 const place = (name: string): string => join(dirname(lab.root), name)
-const endings = ['md', 'xml', 'prom', 'json', 'txt'] as const
+const endings = ['md', 'html', 'xml', 'prom', 'json', 'txt'] as const
 const text = async (name: string): Promise<string> => readFile(place(name), 'utf8')
 
 describe('doctor writes its report', () => {
@@ -37,6 +37,8 @@ describe('doctor writes its report', () => {
       expect(await text('a.txt')).toContain('1 problem: database/changelog-lock. Exit code 1.')
       expect(await text('a.md')).toMatch(/^## lab: 1 problem: database\/changelog-lock\.$/m)
       expect(await text('a.md')).toMatch(/^testops-admin unlock-changelog -d lab$/m)
+      expect(await text('a.html')).toMatch(/^<!doctype html>\n[^]*<code>database\/changelog-lock<\/code><\/h3>/)
+      expect(await text('a.html')).toMatch(/<code id="command-1">testops-admin unlock-changelog -d lab<\/code>/)
       expect(await text('a.xml')).toMatch(
         /<testcase classname="database" name="database\/changelog-lock"[^>]*><failure /,
       )
@@ -65,12 +67,14 @@ describe('doctor writes its report', () => {
     timeoutMs,
   )
 
-  test.each(['markdown', 'junit', 'prometheus'] as const)(
+  test.each(['markdown', 'html', 'junit', 'prometheus'] as const)(
     'as %s on standard output',
     async (format) => {
       const { exitCode, stdout, stderr } = await lab.run('doctor', '-d', 'lab', '--format', format)
       expect([exitCode, stderr]).toEqual([1, ''])
-      expect(stdout).toMatch({ markdown: /^## lab: /, junit: /^<\?xml /, prometheus: /^# HELP / }[format])
+      expect(stdout).toMatch(
+        { markdown: /^## lab: /, html: /^<!doctype html>/, junit: /^<\?xml /, prometheus: /^# HELP / }[format],
+      )
     },
     timeoutMs,
   )
@@ -96,7 +100,7 @@ describe('doctor writes its report', () => {
         [
           ['--output', place('a.pdf')],
           64,
-          /the ending of the name chooses the format, .* Use \.json, \.md, \.prom, \.txt, \.xml/,
+          /the ending of the name chooses the format, .* Use \.html, \.json, \.md, \.prom, \.txt, \.xml/,
         ],
         [['--output', place('b.md'), '--output', place('b.md')], 64, /names .*b\.md twice/],
         [['--output', place('folder.md')], 64, /folder\.md is not a file/],
@@ -105,6 +109,8 @@ describe('doctor writes its report', () => {
         [['--output', place('b.md'), '--watch'], 64, /--watch/],
         [['--output', place('b.md'), '--fix'], 64, /--fix/],
         [['--format', 'junit', '--watch'], 64, /--watch and --format junit cannot be combined/],
+        [['--format', 'html', '--watch'], 64, /--watch and --format html cannot be combined/],
+        [['--format', 'html', '--fix'], 64, /--fix and --format html cannot be combined/],
         [['--format', 'markdown', '--fix'], 64, /--fix and --format markdown cannot be combined/],
         [['--format', 'pdf'], 64, /--format=pdf/],
       ] as const) {

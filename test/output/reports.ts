@@ -244,3 +244,104 @@ export const hostile = reportOf([
     ],
   }),
 ])
+
+const at = (time: string): string => `2026-11-21T${time}.000Z`
+const logged = (message: string, hour: string, counts: readonly number[]): DeploymentEvent[] =>
+  counts.flatMap((count, minute) =>
+    count === 0
+      ? []
+      : [{ at: at(`${hour}:${String(minute).padStart(2, '0')}:00`), kind: 'log', message, count } as const],
+  )
+const waits = Array.from({ length: 58 }, (_, minute) => (minute < 13 ? 0 : 6))
+
+const changes: readonly DeploymentEvent[] = [
+  {
+    at: at('01:58:12'),
+    kind: 'rollout',
+    message: 'revision 41 of deployment testops-testops',
+    proof: 'kubectl --context prod -n testops rollout history deployment/testops-testops',
+  },
+  { at: at('01:58:12'), kind: 'image', message: 'testops 526u03 was replaced by 527u01' },
+  { at: at('01:59:40'), kind: 'setting', message: 'VENDOR_RABBIT_DURABLE changed' },
+]
+
+/** A report that knows what happened before, on Kubernetes, with several problems and the state of each part. */
+export const eventful = reportOf(
+  [
+    ok('database/reachable', 'PostgreSQL 15.4 at db.example.org:5432/testops'),
+    {
+      ...stuckLock.checks[1]!,
+      began: at('02:12:44'),
+      changes,
+    },
+    ok('database/connections', '14 of 100 connections are used'),
+    unknown('database/disk', 'user reader may not read pg_stat_file', {
+      error: {
+        code: 'FORBIDDEN',
+        message: 'user reader may not ask how large the data directory is',
+        suggestions: [
+          'GRANT pg_monitor TO reader',
+          'psql -h db.example.org -p 5432 -U testops -d testops -c "SELECT pg_database_size(current_database())"',
+        ],
+      },
+    }),
+    ok('broker/reachable', 'RabbitMQ 4.3.6 at mq.example.org:5672'),
+    problem('broker/upgrade', 'warning', '12 transient queues are in use on RabbitMQ 4.2.1, which 4.3 will refuse', {
+      findings: [
+        {
+          message: '12 transient queues are in use on RabbitMQ 4.2.1, which 4.3 will refuse',
+          evidence: [
+            'rabbitmqctl -p / list_queues name durable exclusive',
+            'upload\tfalse\tfalse\nimport\tfalse\tfalse\nexport\tfalse\tfalse',
+          ],
+        },
+      ],
+      changes: [],
+      began: at('01:59:58'),
+      remedy: {
+        text: 'Make them durable before the upgrade.',
+        commands: ['testops-admin reset-queues -d prod'],
+        risk: 'The service is down during the repair.',
+        undo: 'testops-admin undo RUN',
+      },
+    }),
+    ok('sessions/reachable', 'Redis 7.0.15 at redis.example.org:6379'),
+    ok('sessions/memory', '12 MB of 512 MB'),
+    problem('service/running', 'error', 'no pod of deployment testops-testops is ready', {
+      because: 'database/changelog-lock',
+    }),
+    ok('service/clocks', 'the clocks of 2 nodes and of the database differ by 40 ms'),
+    skipped('service/cpu-level', 'the image runs on every x86-64 processor'),
+    problem('api/reachable', 'error', refused, { because: 'database/changelog-lock' }),
+    unknown('api/token', refused, { because: 'api/reachable' }),
+    unknown('trees/migrated', refused, { because: 'api/reachable' }),
+    skipped('integrations/reachable', 'no integration is configured'),
+    skipped('integrations/credentials', 'no integration is configured'),
+  ],
+  {
+    platform: 'kubernetes',
+    timeZone: 'Asia/Tokyo',
+    durationMs: 2345,
+    events: {
+      from: at('00:00:00'),
+      to: at('04:00:00'),
+      list: [
+        ...logged('a host name does not resolve', '00', [0, 3, 1, 0, 0, 2, 7, 4, 0, 0, 0, 1]),
+        ...changes,
+        { at: at('02:12:44'), kind: 'lock', message: 'app-1 (10.0.0.7) took the change-log lock' },
+        { at: at('02:13:05'), kind: 'restart', message: 'testops-testops-6d4f, exit code 137 (out of memory)' },
+        ...logged('the service waits for the change-log lock', '02', waits),
+        { at: at('02:58:30'), kind: 'restart', message: 'testops-testops-6d4f, exit code 1' },
+        ...logged('the service waits for the change-log lock', '03', waits.toReversed()),
+        { at: at('03:31:00'), kind: 'restart', message: 'testops-testops-6d4f, exit code 1' },
+        {
+          at: at('03:40:10'),
+          kind: 'repair',
+          message: 'service restart (run 2026-11-21-034010-a1b2), failed',
+          proof: 'testops-admin history -d prod',
+        },
+      ],
+      unseen: ['disk: user tester may not get nodes/proxy in the cluster of context prod'],
+    },
+  },
+)

@@ -11,7 +11,7 @@ export const formats = ['table', 'short', 'json'] as const
 export type Format = (typeof formats)[number]
 
 /** Formats for other programs, which are loaded when they are asked for. */
-export const documentFormats = ['markdown', 'junit', 'prometheus'] as const
+export const documentFormats = ['markdown', 'html', 'junit', 'prometheus'] as const
 export type DocumentFormat = (typeof documentFormats)[number]
 
 export function isDocument(format: Format | DocumentFormat): format is DocumentFormat {

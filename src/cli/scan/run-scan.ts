@@ -1,6 +1,9 @@
 import { exitCodeOf } from '../../engine/report.ts'
 import type { FailOn } from '../../engine/report.ts'
 import { exitCodes } from '../../core/error.ts'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import { plainScreen } from '../../output/paint.ts'
+import type { Screen } from '../../output/paint.ts'
 import { scanSummary } from '../../output/scan/document.ts'
 import type { ScanDocument } from '../../output/scan/document.ts'
 import { pause, withInterrupts } from '../interrupt.ts'
@@ -9,16 +12,23 @@ import { deploymentSession, filesSession } from './session.ts'
 import type { Session, SourceFlags } from './session.ts'
 import { screenOf } from '../screen.ts'
 import { isPiped, unreadNote } from '../piped.ts'
-import { cursor, draw, tellLine } from '../write.ts'
-import { scanChanges, scanRows } from '../../output/scan/text.ts'
+import { cursor, draw, jsonText, print, tellLine } from '../write.ts'
+import { scanChanges, scanRows, scanText } from '../../output/scan/text.ts'
 import type { CursorMove, Printer } from '../write.ts'
 
-export interface ScanFlags extends SourceFlags {
+export const scanFormats = ['table', 'html', 'json'] as const
+type ScanFormat = (typeof scanFormats)[number]
+
+const endings: Readonly<Record<string, ScanFormat>> = { '.html': 'html', '.json': 'json', '.txt': 'table' }
+
+interface ScanFlags extends SourceFlags {
   json: boolean
+  format: ScanFormat
+  output?: readonly string[] | undefined
   'fail-on': FailOn
 }
 
-export interface Scanned {
+interface Scanned {
   document: ScanDocument
   exitCode: number
 }
@@ -27,10 +37,29 @@ export interface Scanned {
 const patienceMs = 3000
 
 /**
- * Scans the named files, `-` for standard input, or the log of a deployment. Throws USAGE, and what finding a
- * deployment throws.
+ * Scans the named files, `-` for standard input, or the log of a deployment; prints what it found and writes it to
+ * files, without secrets; returns the exit code. Throws USAGE, and what finding a deployment and writing files throws.
  */
-export async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scanned> {
+export async function scanAs(names: readonly string[], flags: ScanFlags): Promise<number> {
+  const format = flags.json ? 'json' : flags.format
+  const files = flags.output === undefined ? null : await import('../../runtime/output-file.ts')
+  const outputs = await files?.outputFiles(flags.output ?? [], {
+    endings,
+    example: 'testops-admin scan-logs -d prod --output log.html',
+    inputs: names.filter((name) => name !== '-'),
+  })
+  const { document, exitCode } = await runScan(names, { ...flags, json: format !== 'table' })
+  const shown = withoutSecretsIn(document)
+  const isPage = [format, ...(outputs ?? []).map((it) => it.format)].includes('html')
+  const page = isPage ? (await import('../../output/scan/html.ts')).scanHtml(shown, exitCode) : ''
+  const textOf = (format: ScanFormat, screen: Screen): string =>
+    ({ table: () => scanText(shown, { screen, exitCode }), html: () => page, json: () => jsonText(shown) })[format]()
+  print(process.stdout, textOf(format, screenOf(process.stdout)))
+  await files?.writeOutputFiles(outputs ?? [], (format) => textOf(format, plainScreen))
+  return exitCode
+}
+
+async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scanned> {
   const tell = (message: string): void => tellLine(process.stderr, message)
   if (names.length === 0 && isPiped()) tell(unreadNote('testops-admin scan-logs'))
   return withInterrupts(async (interrupted) => {

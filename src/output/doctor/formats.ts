@@ -1,4 +1,5 @@
 import type { CheckReport, DoctorReport } from '../../core/check.ts'
+import { momentIn } from '../../core/format.ts'
 import { harmless } from '../../core/harmless.ts'
 import { isTimeZone } from '../../core/local-time.ts'
 import { typedHere } from '../error-text.ts'
@@ -97,9 +98,7 @@ export function doctorMarkdown(report: DoctorReport, { exitCode }: FormatView): 
 function timesOf({ startedAt, timeZone }: DoctorReport): string {
   const utc = `${startedAt.slice(0, 16).replace('T', ' ')} UTC`
   if (timeZone === undefined || timeZone === 'UTC' || !isTimeZone(timeZone)) return utc
-  // this language writes dates as ISO does
-  const there = new Date(startedAt).toLocaleString('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
-  return `${utc} (${there} ${markdownText(timeZone)})`
+  return `${utc} (${momentIn(new Date(startedAt), timeZone).slice(0, 16)} ${markdownText(timeZone)})`
 }
 
 function unknownOf({ id, error }: CheckReport): string {

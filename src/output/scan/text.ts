@@ -12,7 +12,7 @@ function at(iso: string): string {
 }
 
 /** Returns counts such as `1 line` or `1,284 lines in 96 records`. */
-function counts({ count, records }: Pick<ScanMatch, 'count' | 'records'>): string {
+export function matchCounts({ count, records }: Pick<ScanMatch, 'count' | 'records'>): string {
   const lines = `${grouped(count)} line${count === 1 ? '' : 's'}`
   return records === count ? lines : `${lines} in ${grouped(records)} record${records === 1 ? '' : 's'}`
 }
@@ -80,9 +80,9 @@ function causeLines(match: ScanMatch, document: ScanDocument, screen: Screen, pa
   const isCalm = severity === 'info'
   return [
     `${sign}  ${paint.strong(signature)}`,
-    ...say(`${title}: ${counts(match)}, ${period(match)}${over(match)}`),
+    ...say(`${title}: ${matchCounts(match)}, ${period(match)}${over(match)}`),
     ...chart(match, document, screen),
-    ...[...details(match), ...where(match, document)].flatMap(say),
+    ...[...matchDetails(match), ...matchPlaces(match, document)].flatMap(say),
     ...(isCalm ? [] : samples.map((line) => `      ${printable(line)}`)),
     ...(isCalm
       ? []
@@ -105,7 +105,8 @@ function chart(match: ScanMatch, { from, to, since = '', until = '9' }: ScanDocu
   return bars === null ? [] : [`  |${bars.text}| at most ${grouped(bars.most)} in ${span(bars.width)}`]
 }
 
-function details({ hosts, conflicts, agents, check }: ScanMatch): string[] {
+/** Returns what else is known of a fault: hosts, conflicts, counts of agents, its check. */
+export function matchDetails({ hosts, conflicts, agents, check }: ScanMatch): string[] {
   const named = Object.entries(hosts ?? {}).map(([name, records]) => `${name} ${grouped(records)}`)
   return [
     ...(named.length === 0 ? [] : [`hosts: ${some(named, most.hosts)}`]),
@@ -127,7 +128,7 @@ function details({ hosts, conflicts, agents, check }: ScanMatch): string[] {
 }
 
 /** Returns which of several files have it. */
-function where({ signature }: ScanMatch, { files }: ScanDocument): string[] {
+export function matchPlaces({ signature }: ScanMatch, { files }: ScanDocument): string[] {
   if (files.length < 2) return []
   const having = files.filter(({ counts: { [signature]: lines = 0 } }) => lines > 0)
   return [

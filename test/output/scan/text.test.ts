@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ScanDocument } from '../../../src/output/scan/document.ts'
+import { scanHtml } from '../../../src/output/scan/html.ts'
 import { barsOf, scanChanges, scanRows, scanText } from '../../../src/output/scan/text.ts'
 import { plainScreen } from '../../../src/output/paint.ts'
 import { widthOf } from '../../../src/output/text.ts'
@@ -80,4 +81,41 @@ test('what is drawn on a terminal fits it', () => {
   expect(rows.filter((line) => widthOf(line) > 59)).toEqual([])
   expect(rows.slice(-2)).toEqual(['… and 2 more', '… 1,204,331 lines so far; press Ctrl-C for the summary'])
   expect(scanRows(nothing, plainScreen, 24)).toEqual(['… 1 line so far, no known fault; press Ctrl-C for the summary'])
+})
+
+/** What stands between the page's style and its script, which are the same in each page. */
+const body = (document: ScanDocument, exitCode: number): string => {
+  const text = scanHtml(document, exitCode)
+  return text.slice(text.indexOf('<body>'), text.indexOf('<script>'))
+}
+
+test.each<[string, ScanDocument, number]>([
+  ['several', { ...several, timeZone: 'Asia/Tokyo' }, 1],
+  ['nothing', nothing, 0],
+  ['hostile-text', hostile, 1],
+])('the page: %s', async (name, document, exitCode) => {
+  await expect(body(document, exitCode)).toMatchFileSnapshot(`../golden/scan-${name}.html`)
+})
+
+test('the page shows the requested time alone', () => {
+  const text = body({ ...several, since: '2026-11-22T10:15:00.000Z', until: '2026-11-22T11:00:00.000Z' }, 1)
+  expect(text).toContain('<figcaption>2026-11-22 10:15:00 to 2026-11-22 11:00:00 UTC.')
+  expect(text.match(/<rect /g)).toHaveLength(1)
+})
+
+test('the page of a long log is small', () => {
+  const counts = Array.from({ length: 100_000 }, (_, minute) => ({
+    at: new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString(),
+    lines: 1 + (minute % 7),
+  }))
+  const document: ScanDocument = {
+    ...several,
+    from: counts[0]!.at,
+    to: counts.at(-1)!.at,
+    matches: several.matches.map((it) => ({ ...it, rate: { seconds: 60, counts } })),
+    files: Array.from({ length: 5000 }, () => several.files[0]!),
+  }
+  const text = body(document, 1)
+  expect(text.length).toBeLessThan(300_000)
+  expect(text).toContain('4,700 more logs')
 })

@@ -1,0 +1,324 @@
+import type { CheckReport, DeploymentEvent, DoctorReport, EventKind, Finding, Remedy } from '../../core/check.ts'
+import { grouped } from '../../core/format.ts'
+import { typedHere } from '../error-text.ts'
+import { blockOf, commands, htmlPage, listOf, rowsOf, some, statusBadge, timesIn } from '../html/page.ts'
+import type { Section } from '../html/page.ts'
+import { timeLine } from '../html/time-line.ts'
+import type { Lane } from '../html/time-line.ts'
+import { html } from '../markup.ts'
+import type { Html } from '../markup.ts'
+import { oneLine, statusWord } from '../paint.ts'
+import type { StatusWord } from '../paint.ts'
+import { countOf } from '../text.ts'
+import type { FormatView } from './formats.ts'
+import { lotsOf, remedyOf, tell } from './verdict.ts'
+import type { Story } from './verdict.ts'
+
+type Told = ReturnType<typeof tell>
+
+/** What the parts of a page share. */
+interface View {
+  times: (iso: string) => Html
+  command: (typed: string) => Html
+}
+
+/** Maximum number of each kind that is shown; the others are counted */
+const most = { stories: 200, findings: 20, commands: 20, checks: 200, changes: 50, lanes: 40 } as const
+/** Characters after which a cause is shown without its evidence, commands and consequences */
+const mostWhole = 4_000_000
+
+/** Returns the report as one HTML page, for a ticket or a mail: it loads nothing, and needs no script to be read. */
+export function doctorHtml(report: DoctorReport, { exitCode }: FormatView): string {
+  const told = tell(report)
+  const view = { times: timesIn(report.timeZone), command: commands() }
+  return htmlPage({
+    kind: 'Diagnosis of a deployment',
+    name: report.deployment,
+    status: statusOf(told),
+    headline: headlineOf(told),
+    verdict: verdictOf(told),
+    facts: factsOf(report, exitCode, view),
+    sections: [
+      causesOf(told, view),
+      timeLineOf(report, view),
+      partsOf(report),
+      unknownOf(told, view),
+      skippedOf(told),
+      healthyOf(told),
+    ].flatMap((it) => it ?? []),
+  })
+}
+
+function statusOf({ stories, unknown }: Told): StatusWord {
+  if (stories.some(({ root }) => root.severity === 'error')) return 'error'
+  if (stories.length > 0) return 'warning'
+  return unknown.length > 0 ? 'unknown' : 'ok'
+}
+
+function headlineOf({ stories, unknown }: Told): string {
+  const errors = stories.filter(({ root }) => root.severity === 'error').length
+  const warnings = stories.length - errors
+  const found = [errors > 0 ? countOf(errors, 'problem') : '', warnings > 0 ? countOf(warnings, 'warning') : ''].filter(
+    Boolean,
+  )
+  if (found.length > 0) return found.join(', ')
+  return unknown.length > 0 ? 'No problem found, but not everything could be checked' : 'Healthy'
+}
+
+/** Returns the causes, with links to them, or how many checks are ok. */
+function verdictOf({ stories, unknown, skipped, ok }: Told): Html {
+  const parts = [
+    ...(stories.length === 0 ? [html`${ok.length} ok`] : []),
+    ...stories.slice(0, 10).map(({ root }, at) => html`<a href="#cause-${at + 1}">${root.id}</a>`),
+    ...(stories.length > 10 ? [html`${stories.length - 10} more`] : []),
+    ...(unknown.length > 0 ? [html`${countOf(unknown.length, 'check')} could not be judged`] : []),
+    ...(stories.length === 0 && skipped.length > 0 ? [html`${skipped.length} skipped`] : []),
+  ]
+  return html`${parts.map((it, at) => (at === 0 ? it : html`, ${it}`))}`
+}
+
+type Fact = readonly [name: string, value: Html | string]
+
+function factsOf(
+  { startedAt, durationMs, platform, build, checks, found }: DoctorReport,
+  exitCode: number,
+  { times }: View,
+): Fact[] {
+  return [
+    ['Checked at', times(startedAt)],
+    ['Platform', platform],
+    ...(build === null ? [] : [['Build', build] as const]),
+    ['Effort', `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`],
+    ['Exit code of doctor', String(exitCode)],
+    ...(found === undefined ? [] : [['Found without a configuration', found] as const]),
+  ]
+}
+
+function causesOf({ stories }: Told, view: View): Section | null {
+  if (stories.length === 0) return null
+  let room = mostWhole
+  const content = some(
+    stories,
+    most.stories,
+    (story, at) => {
+      const shown = room > 0 ? causeOf(story, at + 1, view) : causeInBrief(story, at + 1)
+      room -= shown.html.length
+      return shown
+    },
+    (left) => html`<p class="soft">${grouped(left)} more causes are left out.</p>\n`,
+  )
+  return { id: 'causes', title: 'What is wrong', count: stories.length, content }
+}
+
+function causeOf({ root, explained, unjudged }: Story, number: number, view: View): Html {
+  const { text, commands: typed } = remedyOf(root)
+  const { risk, undo } = root.remedy ?? {}
+  const findings = root.findings ?? []
+  const found = some(
+    findings,
+    most.findings,
+    (it) => findingOf(it, findings.length === 1),
+    (left) => html`<p class="soft">${countOf(left, 'more finding is', 'more findings are')} left out.</p>\n`,
+  )
+  return article(
+    root,
+    number,
+    html`${found}${beganOf(root, view)}<h4>What to do</h4>
+<p>${text}</p>
+${commandsOf(typed.map(typedHere), view)}${risk === undefined ? html`` : html`<p>Risk: ${risk}</p>\n`}${
+  undo === undefined ? html`` : html`<h4>Undo</h4>\n${view.command(typedHere(undo))}`
+}${explained.length === 0 ? html`` : html`<h4>Consequences</h4>\n${listOf(explained.map(lineOf))}\n`}${
+  unjudged.length === 0
+    ? html``
+    : html`<h4>Could not be checked because of it</h4>\n<p>${codes(unjudged.map(({ id }) => id))}</p>\n`
+}`,
+  )
+}
+
+function causeInBrief({ root }: Story, number: number): Html {
+  const rest = 'The evidence, the commands and the consequences are left out: the page would be too large.'
+  return article(
+    root,
+    number,
+    html`<p class="said">${oneLine(root)}</p>
+<h4>What to do</h4>
+<p>${remedyOf(root).text}</p>
+<p class="soft">${rest}</p>
+`,
+  )
+}
+
+function article(root: CheckReport, number: number, content: Html): Html {
+  const id = html`cause-${number}`
+  return html`<article class="cause ${statusWord(root)}" aria-labelledby="${id}">
+<h3 id="${id}" tabindex="-1">${statusBadge(statusWord(root))} <code>${root.id}</code></h3>
+${content}</article>
+`
+}
+
+const lineOf = (check: CheckReport): Html => html`<code>${check.id}</code>: ${oneLine(check)}`
+
+function findingOf({ message, evidence }: Finding, isOnly: boolean): Html {
+  return html`<p class="said">${message}</p>
+${evidence.length === 0 ? html`` : html`${isOnly ? html`<h4>Evidence</h4>\n` : html``}${blockOf(evidence)}\n`}`
+}
+
+function commandsOf(typed: Remedy['commands'], { command }: View): Html {
+  return some(
+    typed,
+    most.commands,
+    (it) => command(it),
+    (left) => html`<p class="soft">${countOf(left, 'more command is', 'more commands are')} left out.</p>\n`,
+  )
+}
+
+function beganOf({ began, changes }: CheckReport, { times }: View): Html {
+  const since = began === undefined ? html`` : html`<h4>Since when</h4>\n<p>${times(began)}</p>\n`
+  if (changes === undefined) return since
+  const before = html`<h4>What changed in the 24 hours before</h4>\n`
+  if (changes.length === 0) return html`${since}${before}<p>No change is on record.</p>\n`
+  const items = changes.map(
+    ({ at, kind, message, proof }) =>
+      html`${times(at)}: ${kinds[kind]?.name ?? kind}: ${message}${
+        proof === undefined ? html`` : html`<br><code>${proof}</code>`
+      }`,
+  )
+  return html`${since}${before}${listOf(items, most.changes)}\n`
+}
+
+/** Each kind of event, in the order of display */
+const kinds: Readonly<Partial<Record<EventKind, Pick<Lane, 'name' | 'shape'>>>> = {
+  rollout: { name: 'Rollout', shape: 'triangle' },
+  image: { name: 'Image', shape: 'square' },
+  setting: { name: 'Setting', shape: 'diamond' },
+  repair: { name: 'Repair', shape: 'cross' },
+  lock: { name: 'Change-log lock', shape: 'square' },
+  restart: { name: 'Restart', shape: 'circle' },
+  clock: { name: 'Clock', shape: 'diamond' },
+  disk: { name: 'Disk', shape: 'square' },
+}
+
+function timeLineOf({ events, timeZone, checks }: DoctorReport, { times }: View): Section | null {
+  if (events === undefined) return null
+  const { from, to, list, unseen } = events
+  const lanes = [...beginnings(checks), ...lanesOf(list)]
+  const drawn = lanes.length === 0 ? null : timeLine({ from, to, timeZone, lanes })
+  return {
+    id: 'time',
+    title: 'What happened before',
+    content: html`${
+      lanes.length === 0 ? html`<p>Nothing is on record from ${times(from)} to ${times(to)}.</p>\n` : (drawn ?? html``)
+    }${unseen.length === 0 ? html`` : html`<h3>Could not be asked</h3>\n${listOf(unseen.map((it) => html`${it}`))}`}`,
+  }
+}
+
+function beginnings(checks: readonly CheckReport[]): Lane[] {
+  const items = checks.flatMap(({ id, began }) => (began === undefined ? [] : [{ at: began, message: id }]))
+  return items.length === 0 ? [] : [{ name: 'Problem began', shape: 'triangle', items }]
+}
+
+function lanesOf(list: readonly DeploymentEvent[]): Lane[] {
+  const changes = Object.entries(kinds).flatMap(([kind, { name, shape }]) => {
+    const items = list.filter((it) => it.kind === kind)
+    return items.length === 0 ? [] : [{ name, shape, items }]
+  })
+  const logs = new Map<string, DeploymentEvent[]>()
+  for (const it of list.filter(({ kind }) => kind === 'log')) {
+    const name = logs.size < most.lanes || logs.has(it.message) ? it.message : 'Other log messages'
+    const items = logs.get(name)
+    if (items) items.push(it)
+    else logs.set(name, [it])
+  }
+  return [
+    ...changes,
+    ...[...logs].map(([name, items]) => ({ name, counts: 'record', shape: 'circle', items }) as const),
+  ]
+}
+
+const partNames: Readonly<Record<string, string>> = {
+  database: 'Database',
+  broker: 'Broker',
+  sessions: 'Session store',
+  service: 'Service',
+  api: 'API',
+  trees: 'Trees',
+  integrations: 'Integrations',
+}
+
+const worstFirst: readonly StatusWord[] = ['error', 'warning', 'unknown', 'ok', 'skipped']
+
+function partsOf({ checks }: DoctorReport): Section {
+  const parts = new Map<string, CheckReport[]>()
+  for (const check of checks.slice(0, most.checks)) {
+    const [group = check.id] = check.id.split('/')
+    const part = parts.get(group)
+    if (part) part.push(check)
+    else parts.set(group, [check])
+  }
+  return {
+    id: 'parts',
+    title: 'State of each part',
+    content: html`<table>
+<thead><tr><th scope="col">Part</th><th scope="col">State</th><th scope="col">Checks</th></tr></thead>
+<tbody>
+${[...parts].map(([group, of]) => {
+  const statuses = of.map(statusWord)
+  const counts = worstFirst.flatMap((word) => {
+    const count = statuses.filter((it) => it === word).length
+    return count === 0 ? [] : [`${count} ${word === 'error' ? 'problem' : word}`]
+  })
+  const status = worstFirst.find((it) => statuses.includes(it)) ?? 'ok'
+  const name = Object.hasOwn(partNames, group) ? partNames[group]! : group
+  return html`<tr><th scope="row">${name}</th><td>${statusBadge(status)}${
+    blamed(of) ?? ''
+  }</td><td>${counts.join(', ')}</td></tr>\n`
+})}</tbody>
+</table>`,
+  }
+}
+
+/** Returns the cause of what is wrong with a part, if it lies in other parts alone. */
+function blamed(checks: readonly CheckReport[]): Html | null {
+  const wrong = checks.filter(({ status }) => status === 'problem')
+  const because = [...new Set(wrong.flatMap((it) => it.because ?? []))]
+  if (because.length === 0 || wrong.some((it) => it.because === undefined)) return null
+  return html` <span class="soft">because of ${because.slice(0, 3).join(', ')}</span>`
+}
+
+function unknownOf({ unknown, all }: Told, view: View): Section | null {
+  if (unknown.length === 0) return null
+  const items = lotsOf(unknown, ({ error }) => error, all).map(({ check: { error }, names }) => {
+    const { message = 'no reason was given', suggestions = [] } = error ?? {}
+    const typed = suggestions.map(typedHere)
+    return html`<p>${codes(names)}</p>
+<p>${message}</p>
+${suggestions
+  .slice(0, most.commands)
+  // a sentence names settings in backticks
+  .map((it, at) => (it.includes('`') ? html`<p>${it}</p>\n` : view.command(typed[at]!)))}`
+  })
+  return {
+    id: 'unknown',
+    title: 'Could not be determined',
+    count: unknown.length,
+    content: rowsOf(items, most.checks),
+  }
+}
+
+function codes(names: readonly string[]): Html {
+  return html`${names.slice(0, most.checks).map((it, at) => html`${at === 0 ? '' : ', '}<code>${it}</code>`)}`
+}
+
+function skippedOf({ skipped, all }: Told): Section | null {
+  if (skipped.length === 0) return null
+  const items = lotsOf(skipped, ({ reason }) => reason, all).map(
+    ({ check: { reason = '' }, names }) => html`<p>${codes(names)}</p>\n<p>${reason}</p>\n`,
+  )
+  return { id: 'skipped', title: 'Skipped', count: skipped.length, content: rowsOf(items, most.checks) }
+}
+
+function healthyOf({ ok }: Told): Section | null {
+  if (ok.length === 0) return null
+  const items = ok.map((it) => html`<p><code>${it.id}</code></p>\n<p>${it.detail ?? ''}</p>\n`)
+  return { id: 'healthy', title: 'Healthy', count: ok.length, content: rowsOf(items, most.checks) }
+}
