@@ -56,7 +56,7 @@ function reported(
         status: 'problem',
         severity: result.severity,
         findings: result.findings,
-        ...(result.since && { began: result.since.toISOString() }),
+        ...(because === undefined && result.since && { began: result.since.toISOString() }),
         ...filled(result.remedy ?? check.remedy),
         ...rest,
       }

@@ -11,7 +11,7 @@ import { screenOf } from '../screen.ts'
 import { print, tellLine } from '../write.ts'
 import { isDocument, liveList, printRound, reportText } from './print.ts'
 import type { DocumentFormat, Format } from './print.ts'
-import type { Diagnosis } from './session.ts'
+import type { Diagnosis, DiagnosisOptions } from './session.ts'
 import { diagnosis } from './session.ts'
 
 interface WatchOptions {
@@ -109,7 +109,8 @@ export async function examineAs(
   return run(async (signal) => {
     const documents = isDocument(format) || flags.output ? await import('./documents.ts') : null
     const outputs = (await documents?.outputsOf(flags.output ?? [])) ?? []
-    const examined = await open(flags, checks, signal)
+    const past = pastFor(format, outputs)
+    const examined = await open(flags, checks, signal, past)
     try {
       const report = flags.watch
         ? await watchOn(flags, format as Format, examined, stdout, signal)
@@ -136,6 +137,7 @@ async function open(
   { deployment, config: file, timeout = defaultTimeoutSeconds, relay }: DoctorFlags,
   checks: readonly Check[],
   signal: AbortSignal,
+  past: DiagnosisOptions['past'] = 'with-problems',
 ): Promise<Diagnosis> {
   // loaded late: --help needs neither the runtime nor what it loads
   const { openDeployment } = await import('../../runtime/index.ts')
@@ -153,8 +155,17 @@ async function open(
         ...relayOf({ relay }, { mayMakePods: true, isLasting: false }),
       }),
     deadlineMs: timeoutMs + deadlineSlackMs,
+    past,
     signal,
   })
+}
+
+/** The page draws what happened even if nothing is wrong. */
+export function pastFor(
+  format: Format | DocumentFormat,
+  outputs: readonly { format: Format | DocumentFormat }[],
+): DiagnosisOptions['past'] {
+  return [format, ...outputs.map((it) => it.format)].includes('html') ? 'always' : 'with-problems'
 }
 
 /** Examines once, and closes everything. Throws as `Diagnosis.examine`. */

@@ -88,7 +88,7 @@ function factsOf(
     ['Checked at', times(startedAt)],
     ['Platform', platform],
     ...(build === null ? [] : [['Build', build] as const]),
-    ['Effort', `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`],
+    ['Extent', `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`],
     ['Exit code of doctor', String(exitCode)],
     ...(found === undefined ? [] : [['Found without a configuration', found] as const]),
   ]
@@ -173,27 +173,30 @@ function commandsOf(typed: Remedy['commands'], { command }: View): Html {
 }
 
 function beganOf({ began, changes }: CheckReport, { times }: View): Html {
-  const since = began === undefined ? html`` : html`<h4>Since when</h4>\n<p>${times(began)}</p>\n`
+  const since = began === undefined ? html`` : html`<h4>First sign</h4>\n<p>${times(began)}</p>\n`
   if (changes === undefined) return since
-  const before = html`<h4>What changed in the 24 hours before</h4>\n`
-  if (changes.length === 0) return html`${since}${before}<p>No change is on record.</p>\n`
+  const before = html`<h4>What changed in the ${began === undefined ? 'last 24 hours' : '24 hours before'}</h4>\n`
+  if (changes.length === 0) return html`${since}${before}<p>No change is known.</p>\n`
   const items = changes.map(
     ({ at, kind, message, proof }) =>
-      html`${times(at)}: ${kinds[kind]?.name ?? kind}: ${message}${
+      html`${times(at)}: ${isShown(kind) ? kinds[kind].name : kind}: ${message}${
         proof === undefined ? html`` : html`<br><code>${proof}</code>`
       }`,
   )
   return html`${since}${before}${listOf(items, most.changes)}\n`
 }
 
+const isShown = (kind: string): kind is keyof typeof kinds => Object.hasOwn(kinds, kind)
+
 /** Each kind of event, in the order of display */
-const kinds: Readonly<Partial<Record<EventKind, Pick<Lane, 'name' | 'shape'>>>> = {
+const kinds: Readonly<Record<Exclude<EventKind, 'log'>, Pick<Lane, 'name' | 'shape'>>> = {
   rollout: { name: 'Rollout', shape: 'triangle' },
   image: { name: 'Image', shape: 'square' },
   setting: { name: 'Setting', shape: 'diamond' },
   repair: { name: 'Repair', shape: 'cross' },
   lock: { name: 'Change-log lock', shape: 'square' },
   restart: { name: 'Restart', shape: 'circle' },
+  node: { name: 'Node', shape: 'triangle' },
   clock: { name: 'Clock', shape: 'diamond' },
   disk: { name: 'Disk', shape: 'square' },
 }
@@ -214,7 +217,7 @@ function timeLineOf({ events, timeZone, checks }: DoctorReport, { times }: View)
 
 function beginnings(checks: readonly CheckReport[]): Lane[] {
   const items = checks.flatMap(({ id, began }) => (began === undefined ? [] : [{ at: began, message: id }]))
-  return items.length === 0 ? [] : [{ name: 'Problem began', shape: 'triangle', items }]
+  return items.length === 0 ? [] : [{ name: 'First sign', shape: 'triangle', items }]
 }
 
 function lanesOf(list: readonly DeploymentEvent[]): Lane[] {
