@@ -14,6 +14,9 @@ export const editValues: ActionHandler<'edit-values'> = {
     refuseIfChanged(action, await (await control.files()).apply(action.file, action.edits))
     await failpoint('written')
   },
+  async tryRights({ file, edits }, { control }) {
+    await (await control.files()).try(file, edits)
+  },
   async foresee(action, { control }) {
     refuseIfChanged(action, await (await control.files()).try(action.file, action.edits))
   },

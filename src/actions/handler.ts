@@ -91,6 +91,11 @@ export interface ActionHandler<K extends ActionKind> {
   /** Throws REFUSED if `perform` would; called before the service is stopped. Absent: cannot be foreseen */
   foresee?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /**
+   * Throws FORBIDDEN if this user lacks a right that `perform` needs, as far as that can be asked without changing
+   * anything. Absent: it cannot be asked
+   */
+  tryRights?: (action: ActionOf<K>, workshop: Pick<Workshop, 'open' | 'control'>) => Promise<void>
+  /**
    * Called when the run ends early, by an error or an interruption: brings to safety what would be lost with this
    * process
    */

@@ -21,6 +21,9 @@ export const setSetting: ActionHandler<'set-setting'> = {
     await workshop.failpoint('written')
     if ((await valueOf(change.name, workshop)) !== change.to) throw unread(change.name)
   },
+  async tryRights(change, { control }) {
+    await (await control.service()).trySetting(change)
+  },
   async foresee(change, { control }) {
     refuseIfChanged(change, await (await control.service()).trySetting(change))
   },

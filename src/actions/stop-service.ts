@@ -1,7 +1,11 @@
-import type { ActionHandler } from './handler.ts'
+import type { ActionHandler, Workshop } from './handler.ts'
 import { ownsFields } from './handler.ts'
 import { bringBackGone } from './queues/move-messages.ts'
 import { refuseVanished } from './queues/queues.ts'
+
+async function tryStop(_: object, { control }: Pick<Workshop, 'control'>): Promise<void> {
+  await (await control.service()).tryStop?.()
+}
 
 export const stopService: ActionHandler<'stop-service'> = {
   failpoints: ['stopped'],
@@ -11,9 +15,10 @@ export const stopService: ActionHandler<'stop-service'> = {
   // the steps that need it stopped check that themselves
   standsAs: async () => 'untold',
   // a missing right must show before users are cut off or a run begins
-  async foresee(_, { control }) {
-    await (await control.service()).tryStop?.()
+  async foresee(action, workshop) {
+    await tryStop(action, workshop)
   },
+  tryRights: tryStop,
   async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint, journal }) {
     progress('waiting for the service and its processes to stop')
     await (await control.service()).stop({

@@ -1,3 +1,5 @@
+import { handlerOf } from '../actions/index.ts'
+import type { Workshop } from '../actions/index.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
 import { counted } from '../core/format.ts'
@@ -73,6 +75,26 @@ export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Dep
           ],
     expectedMs: plan.steps.map(({ action }) => usual.get(action.kind) ?? null),
   }
+}
+
+/**
+ * Returns which steps this user lacks a right for, and what to type about it, as far as that can be asked without
+ * changing anything. Throws INTERRUPTED.
+ */
+export async function lackedRights(
+  { steps }: Pick<Plan, 'steps'>,
+  workshop: Pick<Workshop, 'open' | 'control'>,
+): Promise<readonly { step: number; error: AdminError }[]> {
+  const tried = steps.map(async ({ action }, step) => {
+    try {
+      await handlerOf(action).tryRights?.(action, workshop)
+      return []
+    } catch (error) {
+      if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
+      return error.code === 'FORBIDDEN' ? [{ step, error }] : []
+    }
+  })
+  return (await Promise.all(tried)).flat()
 }
 
 /** Returns the median duration of each kind of action that was performed in one go, in milliseconds (DESIGN.md 6.1). */

@@ -359,6 +359,13 @@ test('a right that is missing is named: its check is unknown, and no repair begi
     "UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = " +
       "now() - interval '1 day' WHERE id = 1",
   )
+  const dry = await run('unlock-changelog', '--dry-run')
+  expect([dry.exitCode, flat(dry.stdout)]).toEqual([
+    0,
+    expect.stringMatching(
+      /step \d would fail for a missing right: user tester has no permission to patch deployments\/scale /,
+    ) as string,
+  ])
   const ended = await run('unlock-changelog', '--confirm', 'prod')
   expect([ended.exitCode, flat(ended.stdout)]).toEqual([
     69,

@@ -10,7 +10,7 @@ import type { RunResult } from '../../engine/carry-out.ts'
 import { carryOut, documentOf } from '../../engine/carry-out.ts'
 import { beginJournal } from '../../engine/journal.ts'
 import type { AnyRepair } from '../../engine/plan.ts'
-import { foresee, makePlan, refuseIfStale } from '../../engine/plan.ts'
+import { foresee, lackedRights, makePlan, refuseIfStale } from '../../engine/plan.ts'
 import { forgetFinished } from '../../engine/records.ts'
 import { fillCommand, fillPlan } from '../../engine/remedy.ts'
 import { runError } from '../../engine/steps.ts'
@@ -65,7 +65,10 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
   try {
     const difference = await differenceOf(session, plan)
     if (isDry) print(process.stderr, difference)
-    if (isDry) return { document: documentOf(await withUnfinished(session, plan), { outcome: 'planned' }), exitCode: 0 }
+    if (isDry) {
+      const told = await withRights(session, await withUnfinished(session, plan))
+      return { document: documentOf(told, { outcome: 'planned' }), exitCode: 0 }
+    }
     refuseOtherName({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words })
     await refuseIfUnfinishedOrBusy(session, plan.repair)
     if (wish.saved) refuseIfStale(wish.saved, plan)
@@ -132,6 +135,17 @@ async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan>
       ],
     }
   }
+}
+
+/** Returns the plan, with a note for each step for which this user lacks a right. */
+async function withRights(session: RepairSession, plan: Plan): Promise<Plan> {
+  const lacked = await lackedRights(plan, session.opened)
+  if (lacked.length === 0) return plan
+  const notes = lacked.map(({ step, error }) => {
+    const next = filledError(error, session.opened).suggestions.map((command) => `\`${command}\``)
+    return `step ${step + 1} would fail for a missing right: ${[error.message, ...next].join('; ')}`
+  })
+  return { ...plan, notes: [...plan.notes, ...notes] }
 }
 
 /** Makes the plan. That changes nothing, so an interruption need not wait for the answers. */

@@ -275,6 +275,42 @@ describe('one repair at a time', () => {
     ])
   })
 
+  test('a plan alone tells for which step this user lacks a right, and tries nothing else', async () => {
+    const of = operator()
+    const lacking = (code: 'FORBIDDEN' | 'UNAVAILABLE') =>
+      repairIn(
+        {
+          ...of.session,
+          opened: {
+            ...of.session.opened,
+            control: {
+              ...of.session.opened.control,
+              service: async () => ({
+                ...(await of.session.opened.control.service()),
+                tryStop: async () => {
+                  throw new AdminError(code, 'user op may not patch deployments/scale', ['look -d {deployment}'])
+                },
+              }),
+            },
+          },
+        },
+        { ...flags, 'dry-run': true },
+        wish,
+      )
+    const { document, exitCode } = await lacking('FORBIDDEN')
+    const stop = document.plan.steps.findIndex(({ action }) => action.kind === 'stop-service')
+    expect([document.outcome, exitCode, document.plan.notes, of.deployment.changes]).toEqual([
+      'planned',
+      0,
+      [
+        `step ${stop + 1} would fail for a missing right: user op may not patch deployments/scale; ` +
+          '`look -d prod --config own.yaml`',
+      ],
+      [],
+    ])
+    expect((await lacking('UNAVAILABLE')).document.plan.notes).toEqual([])
+  })
+
   test('a journal that cannot be read may be of one that is not finished', async () => {
     const of = operator()
     of.journals.here.kept.set(run, ['damaged'])
