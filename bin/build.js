@@ -131,12 +131,6 @@ const apart = {
 
 // loads while esbuild works
 void library()
-const { metafile: ofSdk } = await bundled({
-  ...common,
-  entryPoints: [sdk.source],
-  outfile: join(next, sdk.file),
-  format: 'cjs',
-})
 const { metafile: ofMain } = await bundled({
   ...common,
   plugins: [...common.plugins, apart],
@@ -180,6 +174,12 @@ const { metafile: ofPrograms } = await bundled({
   banner: {
     js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);",
   },
+})
+const { metafile: ofSdk } = await bundled({
+  ...common,
+  entryPoints: [sdk.source],
+  outfile: join(next, sdk.file),
+  format: 'cjs',
 })
 // bin/load.cjs uses this to judge kept compiled code before it loads that
 await bundled({

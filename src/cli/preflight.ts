@@ -1,16 +1,22 @@
+import { resolve } from 'node:path'
 import type { CheckReport } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'
 import { parseBytes } from '../core/format.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
-import { buildOf, isDowngrade, isVersion } from '../checks/support/preflight/service.ts'
-import type { UpgradeTarget } from '../checks/support/preflight/service.ts'
+import { asDeclared, buildOf, isDowngrade, isVersion } from '../checks/support/preflight/service.ts'
+import type { DeclaredValues, UpgradeTarget } from '../checks/support/preflight/service.ts'
 import { fillCommand } from '../engine/remedy.ts'
 import { exitCodeOf } from '../engine/report.ts'
 import { runChecks } from '../engine/run-checks.ts'
 import { compareBuilds, migratesTrees, parseBuild } from '../knowledge/builds.ts'
 import { deniesTransientQueues } from '../knowledge/broker.ts'
+import { chartKeys } from '../knowledge/chart.ts'
+import { traitsOf } from '../knowledge/platforms.ts'
 import type { PreflightDocument } from '../output/preflight.ts'
+import { chooseFile, placeOfValues } from '../repairs/files/layout.ts'
+import { imageIn } from '../repairs/legacy-image/values.ts'
+import type { OpenedDeployment } from '../runtime/index.ts'
 import { chosenDeployment } from './chosen-deployment.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from './interrupt.ts'
 import { when } from './scan/session.ts'
@@ -24,6 +30,8 @@ export interface PreflightFlags {
   broker?: string | undefined
   'backup-taken'?: string | undefined
   'database-free'?: string | undefined
+  values?: readonly string[] | undefined
+  path?: string | undefined
 }
 
 /**
@@ -42,7 +50,11 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
     const timeoutMs = timeout * 1000
     const opened = await openDeployment(selected, { timeoutMs, environment: process.env, config, signal })
     try {
-      const { deployment, commands, open } = opened
+      const { deployment, commands } = opened
+      const values = await valuesIn(flags, opened)
+      const open: typeof opened.open = values
+        ? { ...opened.open, service: async () => asDeclared(await opened.open.service(), values) }
+        : opened.open
       const image = await open
         .service()
         .then(async (service) => service.image())
@@ -62,7 +74,7 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
             'to upgrade to with --broker',
         )
       const { rootCauses: _, ...report } = await runChecks({
-        checks: preflightChecks(target),
+        checks: preflightChecks({ ...target, ...(values && { values }) }),
         open,
         deployment,
         deadlineMs: timeoutMs + deadlineSlackMs,
@@ -70,8 +82,10 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
         signal,
       })
       const exitCode = exitCodeOf(report)
-      const steps = stepsOf(report.checks, isPresent ? { ...target, label: null } : target, (asked) =>
-        fillCommand(asked, deployment, commands),
+      const steps = stepsOf(
+        report.checks,
+        { ...target, ...(isPresent && { label: null }), upgrade: await upgradeWith(values, opened.open) },
+        (asked) => fillCommand(asked, deployment, commands),
       )
       const { schemaVersion, deployment: shown, found, platform, ...rest } = report
       const document: PreflightDocument = {
@@ -91,6 +105,66 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
       await opened.close()
     }
   })
+}
+
+/** Maximum number of settings that are read from values files */
+const mostSettings = 500
+
+/**
+ * Reads what values files say; null if none were named. Throws USAGE if the deployment has no chart, and as reading the
+ * files does.
+ */
+async function valuesIn(flags: PreflightFlags, { deployment, open }: OpenedDeployment): Promise<DeclaredValues | null> {
+  if (!flags.values) return null
+  if (traitsOf(deployment).image !== 'values')
+    throw new AdminError(
+      'USAGE',
+      `--values names values of a Helm chart, but deployment \`${deployment.name}\` is not installed by one`,
+    )
+  const names = flags.values.map((name) => resolve(name))
+  const files = await open.files()
+  const { own } = await placeOfValues(files, {
+    files: names,
+    path: flags.path?.split('.').filter(Boolean) ?? [],
+    keys: [chartKeys.imageName],
+    applies: false,
+    again: (path) =>
+      typed([
+        'testops-admin',
+        'preflight',
+        '--to',
+        flags.to,
+        ...names.flatMap((it) => ['--values', it]),
+        '--path',
+        path,
+      ]),
+  })
+  const version = await chooseFile(files, names, [...own, ...chartKeys.version])
+  const settings = [...own, ...chartKeys.openSettings]
+  const keys = (await Promise.all(names.map(async (file) => files.keys(file, settings)))).flat()
+  const set = new Map<string, string>()
+  for (const key of [...new Set(keys)].slice(0, mostSettings)) {
+    const { text } = (await chooseFile(files, names, [...settings, key])).look
+    if (text !== null) set.set(key, text)
+  }
+  return {
+    files: names,
+    imageName: (await imageIn(files, names, own)).parts.name,
+    version:
+      version.look.text === null ? null : { text: version.look.text, file: version.file, line: version.look.line },
+    settings: set,
+  }
+}
+
+/** Returns the command that makes the upgrade: Helm's if there are values and a release, else where to make it. */
+async function upgradeWith(values: DeclaredValues | null, { release }: OpenedDeployment['open']): Promise<Suggestion> {
+  if (!values) return '{edit}'
+  try {
+    return (await release()).helm('upgrade', 'CHART', ...values.files.flatMap((file) => ['-f', file]))
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return '{edit}'
+    throw error
+  }
 }
 
 function targetOf(flags: PreflightFlags): UpgradeTarget {
@@ -125,7 +199,7 @@ function bytesIn(text: string): number {
 function stepsOf(
   reports: readonly CheckReport[],
   /** `label` null: the service stays at its build */
-  target: Omit<UpgradeTarget, 'label'> & { label: string | null },
+  target: Omit<UpgradeTarget, 'label'> & { label: string | null; upgrade: Suggestion },
   fill: (asked: Suggestion) => Suggestion,
 ): PreflightDocument['steps'] {
   const before = reports.flatMap(({ id, status, remedy, error, because }): PreflightDocument['steps'] => {
@@ -146,7 +220,7 @@ function stepsOf(
       : [
           {
             text: `Upgrade the service to ${target.label}, and wait until all is healthy.`,
-            commands: [fill('{edit}'), look],
+            commands: [fill(target.upgrade), look],
           },
         ]),
     ...(target.label !== null && target.build !== null && migratesTrees(target.build)

@@ -20,6 +20,10 @@ export default class Preflight extends BaseCommand {
       description: 'Before an upgrade of RabbitMQ with the service',
       command: '<%= config.bin %> preflight -d prod --to 527u01 --broker 4.3.0 --backup-taken 1h',
     },
+    {
+      description: 'Judge the values that the upgrade will be made with',
+      command: '<%= config.bin %> preflight -d prod --to 527u01 --values values.yaml --backup-taken 1h',
+    },
   ]
   static override flags = {
     to: Flags.string({
@@ -35,6 +39,17 @@ export default class Preflight extends BaseCommand {
     'database-free': Flags.string({
       summary: "Say how much is free on the database's disk, if it is on another machine: 20GB",
       helpValue: 'SIZE',
+    }),
+    values: Flags.string({
+      summary: 'Judge the service as this Helm values file will make it. Name several in the order of helm',
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    path: Flags.string({
+      summary: "In the values of an umbrella chart, look for this chart's values under KEY.PATH",
+      helpValue: 'KEY.PATH',
+      dependsOn: ['values'],
     }),
   }
 

@@ -121,7 +121,7 @@ async function judgedByChart(
  * Finds where the image's name is set, and splits that text. Throws REFUSED if the text is more than a name, or if the
  * name is set nowhere.
  */
-async function imageIn(
+export async function imageIn(
   files: FilesSource,
   values: readonly string[],
   own: readonly string[],

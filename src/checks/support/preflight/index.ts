@@ -16,7 +16,7 @@ import { databaseDisk } from '../../database/disk.ts'
 import { databaseReachable } from '../../database/reachable.ts'
 import { serviceRunning } from '../../service/running.ts'
 import { serviceUnfinishedRepair } from '../../service/unfinished-repair.ts'
-import { imageFor, known, probesLeaveTime, processorsFor, treesFor } from './service.ts'
+import { imageFor, known, probesLeaveTime, processorsFor, treesFor, valuesFor } from './service.ts'
 import type { UpgradeTarget } from './service.ts'
 
 /** Hours after which a backup is no longer recent */
@@ -29,6 +29,7 @@ const recentHours = 24
 export function preflightChecks(target: UpgradeTarget): readonly Check[] {
   return [
     backupFor(target),
+    ...(target.values ? [valuesFor(target, target.values)] : []),
     databaseReachable,
     lockFor(),
     roomFor(target),

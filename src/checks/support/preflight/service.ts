@@ -1,6 +1,8 @@
 import type { Check, Outcome } from '../../../core/check.ts'
 import { defineCheck } from '../../../core/check.ts'
+import { PartialSettings } from '../../../core/deployment.ts'
 import { AdminError } from '../../../core/error.ts'
+import { command, editing } from '../../../core/shell-command.ts'
 import { listed, moment, span } from '../../../core/format.ts'
 import type { LogRecord, ServiceImage, ServiceSource } from '../../../core/sources.ts'
 import { grepLog } from '../../../domain/evidence.ts'
@@ -36,6 +38,75 @@ export interface UpgradeTarget {
   backupAt: Date | null
   /** Free bytes on the database's disk, where somebody looked; null: nobody did */
   freeBytes: number | null
+  /** The values that the upgrade will be made with; absent: none were named */
+  values?: DeclaredValues
+}
+
+/** What values files of the service's chart say. */
+export interface DeclaredValues {
+  /** Absolute, in Helm's order */
+  files: readonly string[]
+  /** Last part of the image's name */
+  imageName: string
+  /** The build, and the file that sets it; null: none does, and the chart decides */
+  version: { text: string; file: string; line: number | null } | null
+  /** Settings of the service by their names */
+  settings: ReadonlyMap<string, string>
+}
+
+/** Returns the service as it will be with these values. */
+export function asDeclared(service: ServiceSource, { files, imageName, settings }: DeclaredValues): ServiceSource {
+  const image = async (): Promise<ServiceImage> => ({
+    ...(await service.image()),
+    name: imageName,
+    declaredIn: files.join(', '),
+  })
+  const environment: ServiceSource['environment'] = async () => {
+    const now = await service.environment()
+    const then = new Map([...now, ...settings])
+    return now instanceof PartialSettings ? new PartialSettings(then, now.missing) : then
+  }
+  return new Proxy(service, {
+    get: (target, property) =>
+      property === 'image'
+        ? image
+        : property === 'environment'
+          ? environment
+          : (Reflect.get(target, property, target) as unknown),
+  })
+}
+
+/** Judges whether the values install the version that was named. */
+export function valuesFor({ label, build }: UpgradeTarget, { files, version }: DeclaredValues): Check {
+  return defineCheck({
+    id: 'values',
+    title: 'the values install the version',
+    reads: [],
+    async run(): Promise<Outcome> {
+      const look = command`grep -n ${'version:'} ${files}`
+      if (version === null)
+        throw new AdminError(
+          'UNAVAILABLE',
+          `${listed(files)} do not set \`version\`, so the chart decides which build is installed`,
+          [look],
+        )
+      const { text, file, line } = version
+      const set = parseBuild(text)
+      const isSame = set && build ? compareBuilds(set, build) === 0 : text === label
+      if (isSame) return { status: 'ok', detail: `${file} sets version ${text}` }
+      return {
+        status: 'problem',
+        severity: 'error',
+        findings: [
+          {
+            message: `${file}${line === null ? '' : ` line ${line}`} sets version ${text}, not ${label}`,
+            evidence: [look],
+          },
+        ],
+        remedy: { text: `Set \`version\` to ${label} in ${file}.`, commands: [editing(file)] },
+      }
+    },
+  })
 }
 
 /** True if a text is written as versions and builds are. */
