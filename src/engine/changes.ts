@@ -1,12 +1,13 @@
 import type { CheckReport, DeploymentEvent, DoctorReport } from '../core/check.ts'
 import { currentTime } from '../core/current-time.ts'
-import { AdminError } from '../core/error.ts'
-import type { RunHistory, UnreadableRun } from '../core/run.ts'
-import { progressOf } from '../core/run-state.ts'
+import { AdminError, messageOf } from '../core/error.ts'
+import { runState } from '../core/run-state.ts'
+import type { RunState } from '../core/run-state.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
-import type { LogRecord, PlatformChanges, RunsSource } from '../core/sources.ts'
+import type { LogRecord, PlatformChanges } from '../core/sources.ts'
 import { isLogAhead, logBytes } from '../core/sources/logs.ts'
+import { logSignatures } from '../knowledge/log-signatures.ts'
 import { signatures } from '../knowledge/signatures.ts'
 import { withDeadline } from './judge.ts'
 import type { ShareSource } from './judge.ts'
@@ -26,7 +27,7 @@ export interface Past {
 
 /**
  * Asks the platform, the journals of repairs and the log what happened. Each has `waitMs` milliseconds. Throws
- * INTERRUPTED, and what is a bug of a source.
+ * INTERRUPTED.
  */
 export async function readPast(
   share: ShareSource,
@@ -36,9 +37,9 @@ export async function readPast(
   const seen = async <T>(what: string, asked: () => Promise<T>, otherwise: T): Promise<T> => {
     const late = (): AdminError => new AdminError('TIMED_OUT', `${what} timed out`)
     return withDeadline(asked(), waitMs, late).catch((error: unknown) => {
-      if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-      // a part that the deployment does not have keeps nothing to see
-      if (error.code !== 'NOT_CONFIGURED') unseen.push(error.message)
+      if (error instanceof AdminError && error.code === 'INTERRUPTED') throw error
+      // a part that the deployment does not have keeps nothing to see; and a bug here must not cost the diagnosis
+      if (!(error instanceof AdminError && error.code === 'NOT_CONFIGURED')) unseen.push(messageOf(error))
       return otherwise
     })
   }
@@ -50,7 +51,7 @@ export async function readPast(
   const nothing: PlatformChanges = { changes: [], unseen: [] }
   const [platform, here, there, log] = await Promise.all([
     seen('the platform', async () => (await (await opened('service')).changes?.()) ?? nothing, nothing),
-    seen('the records of repairs', async () => (await journalsOf(await opened('runs'))) ?? [], []),
+    seen('the records of repairs', async () => (await opened('runs')).list(), []),
     seen("the deployment's records of repairs", async () => (await opened('runs')).inDeployment(), []),
     seen('the log', async () => (await opened('logs')).recent({ maxBytes: logBytes }), null),
   ])
@@ -58,7 +59,11 @@ export async function readPast(
   const changes = platform.changes.flatMap(({ at, ...rest }): DeploymentEvent[] =>
     Number.isNaN(at.getTime()) ? [] : [{ at: at.toISOString(), ...rest }],
   )
-  const events = [...changes, ...repairsIn([...here, ...there]), ...logged(records)]
+  const events = [
+    ...changes,
+    ...repairsIn([...there.flatMap((it) => ('record' in it ? [runState(it)] : [])), ...here]),
+    ...logged(records),
+  ]
   return {
     events: events
       .map(({ proof, ...rest }) => ({ ...rest, ...(proof !== undefined && { proof: filled(proof) }) }))
@@ -69,26 +74,21 @@ export async function readPast(
   }
 }
 
-async function journalsOf(runs: RunsSource): Promise<readonly (RunHistory | UnreadableRun)[] | undefined> {
-  return runs.journals?.()
-}
-
 /** Returns the repairs that changed something: a copy in the deployment is the same run again. */
-function repairsIn(journals: readonly (RunHistory | UnreadableRun)[]): DeploymentEvent[] {
-  const runs = new Map(journals.flatMap((it) => ('record' in it ? [[it.record.run, it] as const] : [])))
-  return [...runs.values()].flatMap(({ record, events }): DeploymentEvent[] => {
-    const { touched, ended } = progressOf(events)
-    if (touched.length === 0 && ended?.outcome !== 'undone') return []
-    const outcome = ended?.outcome ?? 'unfinished'
-    return [
-      {
-        at: record.startedAt,
-        kind: 'repair',
-        message: `${record.by} ran \`${record.plan.repair}\` (${outcome})`,
-        proof: command`testops-admin history ${record.run} -d {deployment}`,
-      },
-    ]
-  })
+function repairsIn(all: readonly RunState[]): DeploymentEvent[] {
+  const runs = new Map(all.map((it) => [it.run, it]))
+  return [...runs.values()].flatMap(({ run, repair, by, startedAt, state, done, within }): DeploymentEvent[] =>
+    done > 0 || within !== null || state === 'undone'
+      ? [
+          {
+            at: startedAt,
+            kind: 'repair',
+            message: `${by} ran \`${repair}\` (${state})`,
+            proof: command`testops-admin history ${run} -d {deployment}`,
+          },
+        ]
+      : [],
+  )
 }
 
 /** Counts the records of each known fault by minute. */
@@ -115,7 +115,8 @@ export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { eve
   const to = currentTime()
   const checks = report.checks.map((check): CheckReport => {
     if (!report.rootCauses.includes(check.id)) return check
-    const began = earliest(check.began, firstLogged(check.id, records, to))
+    // the log may still tell of the time before, which is over
+    const began = check.began ?? firstLogged(check.id, records, to)
     const end = began === undefined ? to : Date.parse(began)
     return {
       ...check,
@@ -130,7 +131,7 @@ export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { eve
   })
   const starts = checks.flatMap(({ began }) => (began === undefined ? [] : [Date.parse(began)]))
   const from = Math.min(to, ...starts) - beforeMs
-  const locks = checks.flatMap(({ id, began }): DeploymentEvent[] =>
+  const locks = report.checks.flatMap(({ id, began }): DeploymentEvent[] =>
     id === 'database/changelog-lock' && began !== undefined
       ? [{ at: began, kind: 'lock', message: 'the change-log lock was taken' }]
       : [],
@@ -148,20 +149,16 @@ export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { eve
   }
 }
 
-function earliest(one: string | undefined, other: string | undefined): string | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return one < other ? one : other
-}
-
 /**
  * Returns when the log first shows what a check is about: from the newest record of it back, as long as no two are a
- * day apart.
+ * day apart, and nothing between them says that it was over.
  */
 function firstLogged(check: string, records: readonly LogRecord[], now: number): string | undefined {
   const own = signatures.filter((it) => it.check === check && it.severity !== 'info')
   if (own.length === 0) return undefined
   let first = now
   for (const { at, text } of records.toReversed()) {
+    if (check === 'database/changelog-lock' && logSignatures.lockReleased.test(text)) break
     if (at === null || !own.some(({ pattern }) => pattern.test(text))) continue
     if (first - at.getTime() > beforeMs) break
     first = Math.min(first, at.getTime())

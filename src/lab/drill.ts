@@ -262,11 +262,11 @@ async function answerDrill(
       ...closestNames(answer, known).map((name) => command`testops-admin lab drill --answer ${name}`),
       'testops-admin checks',
     ])
-  const id = answer.includes('/') && cases.some(({ name }) => name === answer) ? answer.split('/')[0]! : answer
   return inDrill(options, async (lab, record) => {
     const { seconds } = secondsBetween(record.start, await currentInstant())
     const meant = cases.filter(
-      (it) => record.faults.includes(it.name) && (it.fault.id === id || rootsOf(it).includes(id)),
+      (it) =>
+        record.faults.includes(it.name) && ([it.fault.id, it.name].includes(answer) || rootsOf(it).includes(answer)),
     )
     const fresh = meant.filter(({ name }) => !record.named.some(({ fault }) => fault === name))
     const verdict: Verdict = meant.length === 0 ? 'wrong' : fresh.length === 0 ? 'known' : 'right'
@@ -277,7 +277,7 @@ async function answerDrill(
         ...record.named,
         ...fresh.map((it) => ({
           fault: it.name,
-          check: rootsOf(it).find((root) => root === id) ?? rootsOf(it)[0]!,
+          check: rootsOf(it).find((root) => root === answer) ?? rootsOf(it)[0]!,
           seconds,
         })),
       ],

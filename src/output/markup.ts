@@ -103,21 +103,29 @@ export function xmlElement(
 }
 
 /** A piece of an HTML page: all text from outside in it is escaped. */
-export interface Html {
-  readonly html: string
+export class Html {
+  /** What a document from outside holds is no piece of this, whatever its keys */
+  readonly #isOwn = true
+
+  constructor(readonly html: string) {}
+
+  static isIt(value: object): value is Html {
+    return #isOwn in value && value.#isOwn
+  }
 }
 
 type HtmlValue = Html | string | number | readonly Html[]
 
 /** Makes HTML of a template: keeps its own text and pieces of HTML, and escapes all else. */
 export function html(texts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return { html: texts.map((text, at) => text + htmlOf(values[at] ?? '')).join('') }
+  return new Html(texts.map((text, at) => text + htmlOf(values[at] ?? '')).join(''))
 }
 
 function htmlOf(value: HtmlValue): string {
   if (typeof value === 'string') return htmlText(value)
   if (typeof value === 'number') return String(value)
-  return 'html' in value ? value.html : value.map((it) => it.html).join('')
+  if (Html.isIt(value)) return value.html
+  return value.map((it) => (Html.isIt(it) ? it.html : htmlText(String(it)))).join('')
 }
 
 /** Maximum characters of a text from outside on a page */

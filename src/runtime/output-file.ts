@@ -47,11 +47,20 @@ export async function outputFiles<F>(
   )
   const twice = outputs.find(({ path }, index) => outputs.findIndex((it) => it.path === path) !== index)
   if (twice) throw new AdminError('USAGE', `--output names ${twice.path} twice: name each file once`, [])
+  await refuseInputs(outputs, inputs, example)
+  return outputs
+}
+
+/** Throws USAGE if an output is a file that is read. `example`: a command that names files well. */
+export async function refuseInputs(
+  outputs: readonly Pick<OutputFile<unknown>, 'path'>[],
+  inputs: readonly string[],
+  example: Suggestion,
+): Promise<void> {
   const read = await Promise.all(inputs.map(async (name) => linkedFrom(resolve(name)).catch(() => resolve(name))))
   const input = outputs.find(({ path }) => read.includes(path))
   if (input)
     throw new AdminError('USAGE', `--output names ${input.path}, which is to be read: name another file`, [example])
-  return outputs
 }
 
 /**

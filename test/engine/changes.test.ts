@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Check, DoctorReport } from '../../src/core/check.ts'
 import { AdminError } from '../../src/core/error.ts'
 import type { RunHistory } from '../../src/core/run.ts'
+import { runState } from '../../src/core/run-state.ts'
 import type { LogRecord, PlatformChange } from '../../src/core/sources.ts'
 import { fakeLogs, fakeRuns, fakeService, openFakes } from '../fakes/index.ts'
 import { remedy, run, wait } from './run.ts'
@@ -34,6 +35,8 @@ const change = (at: Date, message: string, kind: PlatformChange['kind'] = 'rollo
   proof: 'look',
 })
 
+const record = (at: Date, text = 'Waiting for changelog lock....'): LogRecord => ({ at, text, level: 'INFO' })
+
 type Parts = NonNullable<Parameters<typeof openFakes>[0]>
 
 async function diagnosed(
@@ -56,7 +59,12 @@ const shown = (report: Omit<DoctorReport, 'build'>, at = 0): (string | undefined
 function journal(repair: string, at: Date, events: readonly object[]): RunHistory {
   const name = `20261124T000000Z-${repair}-1f3a`
   return {
-    record: { run: name, by: 'op@bastion', startedAt: at.toISOString(), plan: { repair } },
+    record: {
+      run: name,
+      by: 'op@bastion',
+      startedAt: at.toISOString(),
+      plan: { repair, steps: [{ title: 'a step', action: { kind: 'move-messages' } }] },
+    },
     events: events.map((it) => ({ at: at.toISOString(), by: 'op@bastion', ...it })),
   } as unknown as RunHistory
 }
@@ -86,13 +94,9 @@ describe('what changed before a problem', () => {
   })
 
   it('begins with the first record of its own fault in the log, as long as no two are a day apart', async () => {
-    const record = (hours: number, text = 'Waiting for changelog lock....'): LogRecord => ({
-      at: hoursAgo(hours),
-      text,
-      level: 'INFO',
-    })
+    const waiting = [80, 30, 10, 1].map((hours) => record(hoursAgo(hours)))
     const logs = fakeLogs({
-      recent: { complete: true, records: [record(80), record(30), record(10), record(1), record(0.5, 'calm')] },
+      recent: { complete: true, records: [...waiting, record(hoursAgo(0.5), 'calm')] },
     })
     const report = await diagnosed([failing('database/changelog-lock'), failing('broker/alarms')], { logs })
     expect(shown(report)).toEqual([hoursAgo(30).toISOString()])
@@ -100,8 +104,23 @@ describe('what changed before a problem', () => {
     expect(report.events!.list.filter(({ kind }) => kind === 'log').map(({ at }) => at)).toEqual(
       [30, 10, 1].map((hours) => hoursAgo(hours).toISOString()),
     )
+    // who waits for a lock does not say when it was taken
+    expect(report.events!.list.filter(({ kind }) => kind === 'lock')).toEqual([])
+  })
+
+  it('begins when the check says so, whatever the log tells of the time before', async () => {
+    const records = [record(hoursAgo(20)), record(hoursAgo(19), 'Successfully released change log lock')]
+    const logs = fakeLogs({ recent: { complete: true, records } })
+    const changes = [change(hoursAgo(1.2), 'new image', 'image')]
+    const report = await diagnosed([failing('database/changelog-lock', hoursAgo(1))], { logs, changes })
+    expect(shown(report)).toEqual([hoursAgo(1).toISOString(), 'new image'])
     expect(report.events!.list.filter(({ kind }) => kind === 'lock').map(({ at }) => at)).toEqual([
-      hoursAgo(30).toISOString(),
+      hoursAgo(1).toISOString(),
+    ])
+    // a lock that was released since is another one
+    expect(shown(await diagnosed([failing('database/changelog-lock')], { logs, changes }))).toEqual([
+      undefined,
+      'new image',
     ])
   })
 
@@ -113,7 +132,7 @@ describe('what changed before a problem', () => {
     ])
     const refused = journal('flush-sessions', hoursAgo(2), [{ event: 'ended', outcome: 'refused' }])
     const begun = journal('migrate-trees', hoursAgo(1), [{ event: 'intent', step: 0 }])
-    const runs = fakeRuns({ journals: [done, refused], inDeployment: [done, begun] })
+    const runs = fakeRuns({ list: [runState(done), runState(refused)], inDeployment: [done, begun] })
     const report = await diagnosed([failing()], { runs })
     expect(shown(report)).toEqual([
       undefined,
@@ -139,11 +158,18 @@ describe('what changed before a problem', () => {
     expect(all.checks[0]!.changes).toBeUndefined()
   })
 
+  it('loses no diagnosis by a bug of its own', async () => {
+    atNoon()
+    const changes = async (): Promise<never> => Promise.reject(new TypeError('x is not iterable'))
+    const report = await run([failing()], { open: openFakes({ service: { ...fakeService(), changes } }) })
+    expect([report.rootCauses, report.events!.unseen]).toEqual([['database/disk'], ['x is not iterable']])
+  })
+
   it('says what could not be asked, and has no part in that of parts that are not there', async () => {
     const late = (): Promise<never> => wait(60_000).then(() => Promise.reject(new Error('never')))
     const report = await diagnosed([failing()], {
       unseen: ['ReplicaSets may not be listed'],
-      runs: fakeRuns({ journals: new AdminError('UNEXPECTED_ANSWER', 'a journal is damaged'), inDeployment: late }),
+      runs: fakeRuns({ list: new AdminError('UNEXPECTED_ANSWER', 'a journal is damaged'), inDeployment: late }),
       logs: new AdminError('NOT_CONFIGURED', 'no log'),
     })
     expect(report.events!.unseen).toEqual([

@@ -453,6 +453,7 @@ const others: Readonly<Record<string, string>> = {
       'lotOf',
       'doctorBlocks',
       'changesTold',
+      'Html',
       'textOf',
     ].map((name) => [name, 'a part of doctorTable, doctorShort and doctorChanges']),
   ),

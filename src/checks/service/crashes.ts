@@ -62,7 +62,9 @@ export const serviceCrashes = defineCheck({
       status.state === 'running'
         ? 'testops-admin service restart -d {deployment}'
         : 'testops-admin service start -d {deployment}'
-    const ends = troubled.flatMap(({ ended }) => ended?.at?.getTime() ?? [])
+    // of one that was restarted again and again, only the last end is known
+    const isFirst = troubled.every(({ restarts }) => restarts <= 1)
+    const ends = isFirst ? troubled.flatMap(({ ended }) => ended?.at?.getTime() ?? []) : []
     const isUp = status.state === 'running' && (health?.instances ?? []).some((it) => isWorking(it))
     return {
       status: 'problem',

@@ -161,7 +161,7 @@ async function open(
 }
 
 /** The page draws what happened even if nothing is wrong. */
-export function pastFor(
+function pastFor(
   format: Format | DocumentFormat,
   outputs: readonly { format: Format | DocumentFormat }[],
 ): DiagnosisOptions['past'] {

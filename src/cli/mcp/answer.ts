@@ -18,6 +18,8 @@ export interface ToolAnswer {
 export const mostOfDocument = 40_000
 /** Maximum number of characters of an answer's text */
 export const mostOfText = 12_000
+/** Maximum characters of a command: nobody types more */
+const mostOfCommand = 2000
 
 /** What a document lost so that it fits. */
 interface Bounded {
@@ -133,10 +135,18 @@ export function answerOf({ document, exitCode, command, text, less }: Printed): 
   const { document: kept, leftOut } = bounded(shown)
   if (said.length > mostOfText)
     leftOut.push(`the text has ${grouped(mostOfText)} of ${grouped(said.length)} characters`)
+  const isTyped = command.length <= mostOfCommand
+  if (!isTyped) leftOut.push(`the command has ${grouped(command.length)} characters`)
   const notes = leftOut.length === 0 ? [] : [`Left out: ${leftOut.join('; ')}. ${less}`]
+  const last = isTyped ? [`Command: ${command}`] : []
   return {
-    content: [{ type: 'text', text: [said.slice(0, mostOfText), ...notes, `Command: ${command}`].join('\n\n') }],
-    structuredContent: { command, exitCode, document: kept, ...(leftOut.length > 0 && { leftOut, less }) },
+    content: [{ type: 'text', text: [said.slice(0, mostOfText), ...notes, ...last].join('\n\n') }],
+    structuredContent: {
+      ...(isTyped && { command }),
+      exitCode,
+      document: kept,
+      ...(leftOut.length > 0 && { leftOut, less }),
+    },
   }
 }
 

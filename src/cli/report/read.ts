@@ -11,7 +11,6 @@ import type { RemovedSecret } from '../../engine/recording/redacted.ts'
 import type { FailOn } from '../../engine/report.ts'
 import { exitCodeOf } from '../../engine/report.ts'
 import type { ReportDifference, ReportManifest, ShownReport } from '../../output/report.ts'
-import { pastFor } from '../doctor/examine-as.ts'
 import { diagnosis } from '../doctor/session.ts'
 import { reportText } from '../doctor/print.ts'
 import { isDocument } from '../doctor/print.ts'
@@ -178,7 +177,7 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
         open: async () => ({ deployment, commands, open, renew: () => undefined, close: async () => undefined }),
         deadlineMs,
         waitMs: isWaiting(recording) ? waitMs : undefined,
-        past: pastFor(format, outputs),
+        past: 'always',
         signal,
       }).examine(),
     )

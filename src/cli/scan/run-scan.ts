@@ -1,6 +1,7 @@
 import { exitCodeOf } from '../../engine/report.ts'
 import type { FailOn } from '../../engine/report.ts'
 import { exitCodes } from '../../core/error.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { plainScreen } from '../../output/paint.ts'
 import type { Screen } from '../../output/paint.ts'
@@ -45,10 +46,12 @@ export async function scanAs(names: readonly string[], flags: ScanFlags): Promis
   const files = flags.output === undefined ? null : await import('../../runtime/output-file.ts')
   const outputs = await files?.outputFiles(flags.output ?? [], {
     endings,
-    example: 'testops-admin scan-logs -d prod --output log.html',
+    example,
     inputs: names.filter((name) => name !== '-'),
   })
-  const { document, exitCode } = await runScan(names, { ...flags, json: format !== 'table' })
+  const { document, exitCode } = await runScan(names, { ...flags, json: format !== 'table' }, async (read) =>
+    files?.refuseInputs(outputs ?? [], read, example),
+  )
   const shown = withoutSecretsIn(document)
   const isPage = [format, ...(outputs ?? []).map((it) => it.format)].includes('html')
   const page = isPage ? (await import('../../output/scan/html.ts')).scanHtml(shown, exitCode) : ''
@@ -59,7 +62,14 @@ export async function scanAs(names: readonly string[], flags: ScanFlags): Promis
   return exitCode
 }
 
-async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scanned> {
+const example: Suggestion = 'testops-admin scan-logs -d prod --output log.html'
+
+/** `before`: called with the files of the log before any is read. */
+async function runScan(
+  names: readonly string[],
+  flags: ScanFlags,
+  before: (files: readonly string[]) => Promise<void>,
+): Promise<Scanned> {
   const tell = (message: string): void => tellLine(process.stderr, message)
   if (names.length === 0 && isPiped()) tell(unreadNote('testops-admin scan-logs'))
   return withInterrupts(async (interrupted) => {
@@ -71,6 +81,7 @@ async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scan
     const session =
       names.length > 0 ? await filesSession(names, flags, surroundings) : await deploymentSession(flags, surroundings)
     try {
+      await before(session.inputs.files ?? [])
       return await scanned(session, flags, signal, () => interrupted.aborted)
     } finally {
       await session.close()

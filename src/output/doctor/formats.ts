@@ -70,7 +70,8 @@ function detailsOf(check: CheckReport): string[] {
   if (check.because !== undefined) return found
   const { text, commands } = remedyOf(check)
   const { head, lines } = changesTold(check) ?? { head: null, lines: [] }
-  const changes = head === null ? [] : [head, ...lines.map(({ at, message }) => `  ${at} ${message}`)]
+  const changes =
+    head === null ? [] : [head, ...lines.map(({ at, message }) => `  ${at === '' ? '' : `${at} `}${message}`)]
   return [...found, ...changes, text, ...commands.map((it) => `  ${typedHere(it)}`)]
 }
 
@@ -87,7 +88,9 @@ export function doctorMarkdown(report: DoctorReport, { exitCode }: FormatView): 
       `${timesOf(report)}. Exit code ${exitCode}.`,
     ...(report.found === undefined ? [] : [`Found without a configuration: ${markdownText(report.found)}`]),
     ...told.stories.map((story, at) => storyOf(story, told.stories[at - 1]?.root)),
-    ...(report.events?.unseen ?? []).map((why) => `Some changes could not be looked up: ${markdownText(why)}`),
+    ...(told.stories.length === 0 ? [] : (report.events?.unseen ?? [])).map(
+      (why) => `Some changes could not be looked up: ${markdownText(why)}`,
+    ),
     ...(told.unknown.length === 0 ? [] : ['### Could not be determined', told.unknown.map(unknownOf).join('\n\n')]),
     ...(told.skipped.length === 0 ? [] : ['### Skipped', listed(told.skipped, (it) => it.reason ?? '')]),
     '### Healthy',
@@ -128,7 +131,9 @@ function storyOf({ root, explained, unjudged }: Story, before: CheckReport | und
 }
 
 const listOf = (lines: readonly { at: string; message: string }[]): string[] =>
-  lines.length === 0 ? [] : [lines.map(({ at, message }) => `- ${at} ${markdownText(message)}`).join('\n')]
+  lines.length === 0
+    ? []
+    : [lines.map(({ at, message }) => `- ${at === '' ? '' : `${at} `}${markdownText(message)}`).join('\n')]
 
 function listed(checks: readonly CheckReport[], what: (check: CheckReport) => string): string {
   return checks.map((it) => `- ${markdownCode(it.id)}: ${markdownText(what(it))}`).join('\n')

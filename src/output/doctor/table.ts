@@ -45,7 +45,7 @@ export function doctorBlocks(report: DoctorReport, view: DoctorView): string[][]
   return [
     [...heading(report, view.screen, paint), ...foundLines(report, view.screen)],
     ...told.stories.map((story, at) => storyLines(story, told.stories[at - 1]?.root, view, paint)),
-    (report.events?.unseen ?? []).flatMap((why) =>
+    (told.stories.length === 0 ? [] : (report.events?.unseen ?? [])).flatMap((why) =>
       hang('', `Some changes could not be looked up: ${printable(why)}`, view.screen.columns),
     ),
     ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
@@ -125,7 +125,11 @@ function storyLines(
   const changes = changesTold(root, before)
   if (changes) {
     lines.push(...hang('  ', changes.head, columns))
-    lines.push(...changes.lines.flatMap(({ at, message }) => hang(`      ${at}  `, printable(message), columns)))
+    lines.push(
+      ...changes.lines.flatMap(({ at, message }) =>
+        hang(at === '' ? '      ' : `      ${at}  `, printable(message), columns),
+      ),
+    )
   }
   return root.remedy ? [...lines, ...remedyLines(root.remedy, columns)] : lines
 }

@@ -179,7 +179,7 @@ export function changesTold(
   return {
     head: `${sign}Changed ${when}:`,
     lines: [
-      ...(left > 0 ? [{ at: 'before', message: `${countOf(left, 'more change')} (--json lists all)` }] : []),
+      ...(left > 0 ? [{ at: '', message: `${countOf(left, 'earlier change')}: see --json` }] : []),
       ...shown.map(({ at, message }) => ({ at: moment(new Date(at)), message })),
     ],
   }

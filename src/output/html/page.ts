@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { counted, grouped, moment, momentIn } from '../../core/format.ts'
 import { isTimeZone } from '../../core/local-time.ts'
-import { html } from '../markup.ts'
-import type { Html } from '../markup.ts'
+import { Html, html } from '../markup.ts'
 import type { StatusWord } from '../paint.ts'
 import { pageScript, pageStyle } from './style.ts'
 
@@ -75,7 +74,7 @@ ${sections.map(sectionOf)}</main>
 }
 
 /** Marks a text of this program's own as HTML. */
-const own = (text: string): Html => ({ html: text })
+const own = (text: string): Html => new Html(text)
 
 function sectionOf({ id, title, count, content }: Section): Html {
   return html`<section aria-labelledby="${id}">

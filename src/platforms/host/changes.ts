@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { runProgram } from '../../adapters/process.ts'
 import { AdminError } from '../../core/error.ts'
+import { firstLine } from '../../core/format.ts'
 import { isObject } from '../../core/shape.ts'
 import { command } from '../../core/shell-command.ts'
 import type { PlatformChange, PlatformChanges, ServiceHealth } from '../../core/sources.ts'
@@ -58,7 +59,7 @@ function processChanges(
 ): PlatformChange[] {
   const told = (at: Date | null | undefined, what: string): PlatformChange[] =>
     at ? [{ kind: 'restart', at, message: `${name} ${what}`, proof }] : []
-  if (startedAt !== null) return told(startedAt, restarts > 0 ? 'was restarted by itself' : 'was started')
+  if (startedAt !== null) return told(startedAt, restarts > 0 ? 'was restarted by systemd' : 'was started')
   const how = ended?.exitCode == null ? 'ended' : `exited with ${ended.exitCode}`
   return told(ended?.at, ended?.reason ? `${how} (${ended.reason})` : how)
 }
@@ -72,8 +73,10 @@ export async function fileChanges(paths: readonly string[]): Promise<PlatformCha
         ? [
             {
               kind: 'setting',
-              at: found.mtime,
-              message: `${path} was changed`,
+              // a copy may keep the time of what it is a copy of
+              ...(found.ctimeMs - found.mtimeMs > 1000
+                ? { at: found.ctime, message: `${path} was replaced, or its mode was changed` }
+                : { at: found.mtime, message: `${path} was changed` }),
               proof: command`ls -l --full-time ${path}`,
             },
           ]
@@ -85,6 +88,7 @@ export async function fileChanges(paths: readonly string[]): Promise<PlatformCha
 
 /** Message that systemd logs when somebody, or a time service, sets the clock (systemd, sd-messages.h). */
 const clockSet = 'c7a787079b354eaaa9e77b371893cd27'
+const hiddenClock = 'this user cannot read in the system journal whether the clock was set'
 /** Lines of the journal that are read */
 const mostLines = 50
 
@@ -99,14 +103,13 @@ export async function clockChanges(options: PlatformOptions): Promise<PlatformCh
     )
     // systemd-journald shows each user their own lines alone, and says so
     const isHidden = /insufficient permissions|not seeing messages from other users/i.test(stderr)
-    return {
-      changes: stdout.split('\n').flatMap((line) => clockChangeIn(line, proof)),
-      unseen: isHidden ? ['this user cannot read in the system journal whether the clock was set'] : [],
-      ...(exitCode !== 0 && !isHidden && { changes: [] }),
-    }
+    if (isHidden || exitCode !== 0)
+      return { changes: [], unseen: [isHidden ? hiddenClock : `${hiddenClock}: ${firstLine(stderr.trim())}`] }
+    return { changes: stdout.split('\n').flatMap((line) => clockChangeIn(line, proof)), unseen: [] }
   } catch (error) {
     // not every machine has a journal
-    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return { changes: [], unseen: [] }
+    if (error instanceof AdminError && error.code === 'UNAVAILABLE') return { changes: [], unseen: [] }
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return { changes: [], unseen: [error.message] }
     throw error
   }
 }

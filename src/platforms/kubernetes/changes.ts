@@ -16,6 +16,9 @@ const [mostObjects, mostNodes, mostPods] = [20, 5, 200]
 /** Milliseconds after a revision during which its pods are made, and after an object was made until it is settled */
 const [rolloutMs, settleMs] = [600_000, 60_000]
 
+/** Waits for an answer; for what may not be asked, notes that and returns the other value. */
+type Seen = <T>(asked: Promise<T>, otherwise: T) => Promise<T>
+
 type Place = Pick<FoundService, 'resource' | 'namespace' | 'name'>
 type Owners = NonNullable<Pod['metadata']['ownerReferences']>
 
@@ -27,6 +30,8 @@ interface Revision {
   number: number
   at: Date
   template: PodTemplate
+  /** True if it was used before, so that `at` is not when it began */
+  hasReturned: boolean
 }
 
 /**
@@ -40,7 +45,7 @@ export async function changesOf(
   own: readonly Pod[],
 ): Promise<PlatformChanges> {
   const unseen: string[] = []
-  const seen = async <T>(asked: Promise<T>, otherwise: T): Promise<T> =>
+  const seen: Seen = async (asked, otherwise) =>
     asked.catch((error: unknown) => {
       if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
       unseen.push(error.message)
@@ -61,20 +66,37 @@ export async function changesOf(
     each<ReplicaSet>('replicasets'),
     each<ControllerRevision>('controllerrevisions'),
     selectors.length > 1 ? each<Pod>('pods') : own,
-    seen(settingsChanges(client, place.namespace, workload), []),
-    seen(nodeChanges(client, own), []),
+    settingsChanges(client, place.namespace, workload, seen),
+    nodeChanges(client, own, seen),
   ])
   const known = [...sets.flatMap(revisionOfSet), ...revisions.flatMap(revisionIn)]
   const byUid = new Map([...own, ...beside].map((pod) => [pod.metadata.uid ?? pod.metadata.name, pod]))
+  const pods = [...byUid.values()]
+  if (pods.length > mostPods) unseen.push(`only ${mostPods} of ${pods.length} pods were looked at`)
   return {
     changes: [
-      ...revisionChanges(client, place.namespace, known, { workload, unseen }),
-      ...[...byUid.values()].slice(0, mostPods).flatMap((pod) => podChanges(client, place.namespace, pod, known)),
+      ...revisionChanges(client, place.namespace, known, {
+        workload,
+        unseen,
+        isRecent: (it) => isOfRecentPods(it, pods),
+      }),
+      ...pods.slice(0, mostPods).flatMap((pod) => podChanges(client, place.namespace, pod, known)),
       ...objects,
       ...nodes,
     ],
     unseen: [...new Set(unseen)],
   }
+}
+
+/** Milliseconds after which pods are older than any change that matters */
+const recentMs = 172_800_000
+
+/** True if pods of that revision were made lately. */
+function isOfRecentPods({ name, owner }: Revision, pods: readonly Pod[]): boolean {
+  return pods.some(({ metadata }) => {
+    const isIts = [name, owner.name].includes(controllerOf(metadata.ownerReferences)?.name ?? '')
+    return isIts && Date.now() - Date.parse(metadata.creationTimestamp ?? '') < recentMs
+  })
 }
 
 /** Returns the label selectors of the workload's own objects, and of those of its Helm release if it names one. */
@@ -89,11 +111,14 @@ function controllerOf(owners: Owners = []): Owners[number] | undefined {
 }
 
 const revisionAnnotation = 'deployment.kubernetes.io/revision'
+/** The numbers that a ReplicaSet had before it came back (pkg/controller/deployment/util) */
+const formerAnnotation = 'deployment.kubernetes.io/revision-history'
 
 function revisionOfSet({ metadata, spec }: ReplicaSet): Revision[] {
   const owner = controllerOf(metadata.ownerReferences)
   const number = Number(metadata.annotations?.[revisionAnnotation])
-  return owner && Number.isInteger(number) ? revisionAs(metadata, owner, number, spec.template) : []
+  const hasReturned = metadata.annotations?.[formerAnnotation] !== undefined
+  return owner && Number.isInteger(number) ? revisionAs(metadata, owner, number, spec.template, hasReturned) : []
 }
 
 function revisionIn({ metadata, revision, data }: ControllerRevision): Revision[] {
@@ -106,9 +131,12 @@ function revisionAs(
   owner: Revision['owner'],
   number: number,
   template: PodTemplate,
+  hasReturned = false,
 ): Revision[] {
   const at = new Date(creationTimestamp)
-  return Number.isNaN(at.getTime()) ? [] : [{ name, owner, number, at, template }]
+  // other kinds have templates, too
+  const isOfPods = Array.isArray((template as Partial<PodTemplate>).spec?.containers)
+  return Number.isNaN(at.getTime()) || !isOfPods ? [] : [{ name, owner, number, at, template, hasReturned }]
 }
 
 const shownOwner = ({ kind, name }: Revision['owner']): string => `${kind} \`${name}\``
@@ -117,7 +145,7 @@ function revisionChanges(
   client: KubernetesClient,
   namespace: string,
   all: readonly Revision[],
-  { workload, unseen }: { workload: Workload; unseen: string[] },
+  { workload, unseen, isRecent }: { workload: Workload; unseen: string[]; isRecent: (it: Revision) => boolean },
 ): PlatformChange[] {
   const owners = [...new Set(all.map(({ owner }) => shownOwner(owner)))]
   return owners.flatMap((shown) => {
@@ -129,19 +157,30 @@ function revisionChanges(
       const proof = client.kubectl(
         ...['-n', namespace, 'rollout', 'history', `${owner.kind.toLowerCase()}/${owner.name}`, `--revision=${number}`],
       )
-      // one that comes back keeps the time of its first use
-      const at = before !== undefined && before.at > revision.at ? returnedAt(workload, owner, name) : revision.at
-      if (at === null) {
-        unseen.push(`${which} went back to an earlier revision at a time that the cluster does not keep`)
+      // one that comes back keeps the time of its first use, and a ControllerRevision nothing that says so
+      const hasReturned = revision.hasReturned || (before !== undefined && before.at > revision.at)
+      const isUncertain = owner.kind !== 'Deployment' && before === undefined && number !== 1
+      if (hasReturned || isUncertain) {
+        const at = hasReturned ? returnedAt(workload, owner, name) : null
+        if (at !== null) {
+          const found = before === undefined ? [] : differences(before.template, revision.template)
+          const what = found.map((it) => it.what).join(', and ')
+          const message = `${which} has gone back to an earlier revision${what === '' ? '' : `: it ${what}`}`
+          return [{ kind: 'rollout', at, message, proof }]
+        }
+        // of those that are long over, the time does not matter
+        if (index === sorted.length - 1 && isRecent(revision))
+          unseen.push(`${which} may have gone back to an earlier revision: the cluster does not keep when`)
         return []
       }
       if (before === undefined) {
         const message = number === 1 ? `${which} was created` : `${which} rolled out revision ${number}`
-        return [{ kind: 'rollout', at, message, proof }]
+        return [{ kind: 'rollout', at: revision.at, message, proof }]
       }
       const found = differences(before.template, revision.template)
-      if (found.length === 0) return [{ kind: 'rollout', at, message: `${which} rolled out revision ${number}`, proof }]
-      return found.map(({ kind, what }) => ({ kind, at, message: `${which} ${what}`, proof }))
+      if (found.length === 0)
+        return [{ kind: 'rollout', at: revision.at, message: `${which} rolled out revision ${number}`, proof }]
+      return found.map(({ kind, what }) => ({ kind, at: revision.at, message: `${which} ${what}`, proof }))
     })
   })
 }
@@ -200,7 +239,12 @@ function containerDifferences(name: string, before: Container | undefined, after
   return [
     ...(image === formerImage
       ? []
-      : [{ kind: 'image' as const, what: `changed its image from \`${formerImage}\` to \`${image}\`` }]),
+      : [
+          {
+            kind: 'image' as const,
+            what: `changed the image of container \`${name}\` from \`${formerImage}\` to \`${image}\``,
+          },
+        ]),
     ...(settings.length > 0
       ? [{ kind: 'setting' as const, what: `changed settings of container \`${name}\`: ${listed(settings)}` }]
       : []),
@@ -263,7 +307,7 @@ function endsOf(
     // an init container is meant to end
     if (end === undefined || Number.isNaN(at.getTime()) || (end.exitCode === 0 && index === 1)) return []
     const why = end.reason === undefined || end.reason === 'Error' ? '' : ` (${end.reason})`
-    const again = index === 0 && restartCount > 0 ? ' and was restarted' : ''
+    const again = index === 0 && restartCount > 0 && state?.running !== undefined ? ' and was restarted' : ''
     const message = `container \`${name}\` of pod \`${pod}\` exited with ${end.exitCode}${why}${again}`
     return [{ kind: 'restart' as const, at, message, proof }]
   })
@@ -274,6 +318,7 @@ async function settingsChanges(
   client: KubernetesClient,
   namespace: string,
   { spec }: Workload,
+  seen: Seen,
 ): Promise<PlatformChange[]> {
   const { containers, initContainers = [] } = spec.template.spec
   const named = [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }) => [
@@ -291,7 +336,7 @@ async function settingsChanges(
   )
   const all = await Promise.all(
     [...wanted.values()].slice(0, mostObjects).map(async ({ resource, name }): Promise<PlatformChange[]> => {
-      const found = await ifThere(client.get<ConfigMap>({ resource, namespace, name }))
+      const found = await seen(ifThere(client.get<ConfigMap>({ resource, namespace, name })), null)
       const { managedFields = [], creationTimestamp = '' } = found?.metadata ?? {}
       const last = managedFields.reduce((newest, it) => ((it.time ?? '') > (newest.time ?? '') ? it : newest), {
         time: creationTimestamp,
@@ -325,21 +370,25 @@ async function ifThere<T>(asked: Promise<T>): Promise<T | null> {
   })
 }
 
-async function nodeChanges(client: KubernetesClient, pods: readonly Pod[]): Promise<PlatformChange[]> {
+async function nodeChanges(client: KubernetesClient, pods: readonly Pod[], seen: Seen): Promise<PlatformChange[]> {
   const names = [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].slice(0, mostNodes)
   const found = await Promise.all(
     names.map(async (name) =>
-      client.list<Node>({ resource: 'nodes', namespace: null, query: { fieldSelector: `metadata.name=${name}` } }),
+      seen(
+        client.list<Node>({ resource: 'nodes', namespace: null, query: { fieldSelector: `metadata.name=${name}` } }),
+        [],
+      ),
     ),
   )
   return found.flat().flatMap((node) => conditionChanges(client, node))
 }
 
 /** Conditions of a node (kubernetes.io, "Node Status"), and how each is told if it holds and if it does not. */
-const conditions: Readonly<Record<string, { kind: 'disk' | 'node'; holds: string; ends: string }>> = {
-  DiskPressure: { kind: 'disk', holds: 'has run low on disk space (DiskPressure)', ends: 'has disk space again' },
-  MemoryPressure: { kind: 'node', holds: 'has run low on memory (MemoryPressure)', ends: 'has memory again' },
-  PIDPressure: { kind: 'node', holds: 'has run low on process ids (PIDPressure)', ends: 'has process ids again' },
+const conditions: Readonly<Record<string, { kind: 'disk' | 'node'; holds: string; ends?: string }>> = {
+  // their ends show nothing: after a node did not answer, all of them begin anew
+  DiskPressure: { kind: 'disk', holds: 'has run low on disk space (DiskPressure)' },
+  MemoryPressure: { kind: 'node', holds: 'has run low on memory (MemoryPressure)' },
+  PIDPressure: { kind: 'node', holds: 'has run low on process ids (PIDPressure)' },
   Ready: { kind: 'node', holds: 'became Ready', ends: 'became NotReady' },
 }
 
@@ -349,11 +398,9 @@ function conditionChanges(client: KubernetesClient, { metadata, status }: Node):
     const told = Object.hasOwn(conditions, type) ? conditions[type]! : null
     const at = new Date(lastTransitionTime)
     const isFirst = !(at.getTime() - created > settleMs)
-    // of a node that does not answer, only that is known
-    const isKnown = value !== 'Unknown' || type === 'Ready'
-    if (told === null || isFirst || !isKnown) return []
+    const what = value === 'True' ? told?.holds : told?.ends
+    if (told === null || isFirst || what === undefined) return []
     const proof = client.kubectl('describe', 'node', metadata.name)
-    const message = `node \`${metadata.name}\` ${value === 'True' ? told.holds : told.ends}`
-    return [{ kind: told.kind, at, message, proof }]
+    return [{ kind: told.kind, at, message: `node \`${metadata.name}\` ${what}`, proof }]
   })
 }

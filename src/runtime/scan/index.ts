@@ -174,6 +174,8 @@ async function* followAll(
 export interface Inputs {
   readonly parts: readonly LogPart[]
   readonly following: Following | null
+  /** Files of the log, which must not be written to */
+  readonly files?: readonly string[]
 }
 
 interface LogWish {
@@ -190,13 +192,15 @@ const marginMs = 60_000
 /** Returns the log of a deployment. Throws as its platform does if it cannot list the log's parts. */
 export async function inputsOf(logs: LogsSource, { since, signal, follow }: LogWish): Promise<Inputs> {
   const from = since && new Date(since.getTime() - marginMs)
-  if (!follow) return { parts: await logs.parts({ signal, since: from }), following: null }
   const parts = await logs.parts({ signal, since: from })
+  const written = [logs.target, ...parts.flatMap(({ file }) => file ?? [])].filter((it) => it.startsWith('/'))
+  if (!follow) return { parts, following: null, files: written }
   const files = parts.filter(({ file }) => file !== undefined)
   // a file does not show where a time begins, so it is read whole
   const start = files.length > 0 ? new Date(0) : (from ?? new Date(0))
   return {
     parts: files.filter(({ file }) => file !== logs.target),
     following: (ended) => logs.follow({ signal: ended, since: start, tell: follow }),
+    files: written,
   }
 }
