@@ -74,6 +74,18 @@ describe('the result is written', () => {
     expect(await readFile(at('a.html'), 'utf8')).toMatch(/^<!doctype html>\n[^]*<code>http-failed<\/code><\/h3>/)
   })
 
+  test('never over the log of the deployment, which the configuration names', async () => {
+    const file = await place.write('svc.json', failed)
+    await place.write(
+      'testops-admin.yaml',
+      `current: prod\ndeployments:\n  prod:\n    url: http://127.0.0.1:1\n    host:\n      logs: {file: ${file}}\n`,
+    )
+    const { exitCode, stdout, stderr } = await place.run(['scan-logs', '-d', 'prod', '--output', file])
+    expect([exitCode, stdout]).toEqual([64, ''])
+    expect(stderr.replace(/\s+/g, ' ')).toContain('which is to be read: name another file')
+    expect(await readFile(file, 'utf8')).toBe(failed)
+  })
+
   test('in one format on standard output, without lines while the log is followed', async () => {
     const file = await place.write('app.log', failed)
     const [json, html] = await Promise.all(

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { preflightChecks } from '../../../src/checks/support/preflight/index.ts'
-import { isVersion } from '../../../src/checks/support/preflight/service.ts'
-import type { UpgradeTarget } from '../../../src/checks/support/preflight/service.ts'
+import { asDeclared, isVersion } from '../../../src/checks/support/preflight/service.ts'
+import type { DeclaredValues, UpgradeTarget } from '../../../src/checks/support/preflight/service.ts'
 import type { CheckReport } from '../../../src/core/check.ts'
+import { PartialSettings } from '../../../src/core/deployment.ts'
+import { AdminError } from '../../../src/core/error.ts'
 import type { LogRecord } from '../../../src/core/sources.ts'
 import { parseBuild } from '../../../src/knowledge/builds.ts'
 import {
@@ -280,4 +282,31 @@ test.each([
   ['5.27.3.1.1.1', false],
 ])('%s is a version: %s', (text, expected) => {
   expect(isVersion(text)).toBe(expected)
+})
+
+const declared = (of: Partial<DeclaredValues> = {}): DeclaredValues => ({
+  files: ['/srv/values.yaml'],
+  imageName: 'testops',
+  version: { text: '527u02', file: '/srv/values.yaml', line: 3 },
+  settings: new Map(),
+  ...of,
+})
+
+test.each<[string, DeclaredValues, Record<string, string>]>([
+  ['the build that was named', declared(), {}],
+  ['another build', declared({ version: { text: '526u03', file: '/srv/values.yaml', line: 3 } }), { values: 'error' }],
+  ['no build', declared({ version: null }), { values: 'unknown' }],
+])('values with %s', async (_, values, expected) => {
+  expect(told(await judged(target({ values })))).toEqual(expected)
+})
+
+test('values that will change the image and a setting are judged as they will be', async () => {
+  const values = declared({ imageName: 'testops-legacy', settings: new Map([['VENDOR_RABBIT_DURABLE', 'false']]) })
+  const service = asDeclared(fakeService(), values)
+  expect(await service.image()).toMatchObject({ name: 'testops-legacy', declaredIn: '/srv/values.yaml' })
+  expect((await service.environment()).get('VENDOR_RABBIT_DURABLE')).toBe('false')
+  expect(service.commands).toEqual(fakeService().commands)
+  const hidden = new PartialSettings(new Map(), new AdminError('FORBIDDEN', 'secrets may not be read'))
+  const partial = await asDeclared(fakeService({ environment: hidden }), values).environment()
+  expect(partial).toBeInstanceOf(PartialSettings)
 })
