@@ -201,7 +201,7 @@ test(
       'no integration is configured',
     ])
       expect(await page.getByText(text).first().isVisible()).toBe(true)
-    expect(await page.getByRole('img', { name: /^Time line: Problem began: 2; Rollout: 1; / }).isVisible()).toBe(true)
+    expect(await page.getByRole('img', { name: /^Time line: First sign: 2; Rollout: 1; / }).isVisible()).toBe(true)
     expect(did).toEqual([])
   },
   timeoutMs,

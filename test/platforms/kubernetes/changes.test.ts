@@ -176,7 +176,8 @@ test('the revisions of a StatefulSet of the same Helm release', async () => {
   })
   expect(told(found).filter((it) => it.includes('broker'))).toEqual([
     '2026-11-24T01:00:00.000Z rollout: StatefulSet `broker` was created',
-    '2026-11-24T02:00:00.000Z image: StatefulSet `broker` changed the image of container `broker` from `rabbitmq:4.2` to `rabbitmq:4.3`',
+    '2026-11-24T02:00:00.000Z image: StatefulSet `broker` changed the image of container `broker` from ' +
+      '`rabbitmq:4.2` to `rabbitmq:4.3`',
   ])
 })
 
