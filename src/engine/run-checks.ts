@@ -19,8 +19,8 @@ export interface RunOptions extends Times {
   deployment: Deployment
   /** Commands of this platform, for remedies; null: not known */
   commands: ServiceCommands | null
-  /** What happened before the diagnosis: asked if there is a problem, or always */
-  past?: 'with-problems' | 'always'
+  /** What happened before the diagnosis: asked if there is a problem, always, or not at all */
+  past?: 'with-problems' | 'always' | 'never'
   /** Called as each check ends, in that order, before causes are found */
   onResult?: ((report: CheckReport) => void) | undefined
   /** Aborting ends the run with AdminError INTERRUPTED */
@@ -73,6 +73,7 @@ async function runAll({
     rootCauses: folded.rootCauses,
     checks: reports,
   }
+  if (past === 'never') return { ...report, checks: reports.map(({ began: _, ...check }) => check) }
   if (past !== 'always' && folded.rootCauses.length === 0) return report
   const { readPast, withPast } = await import('./changes.ts')
   const filled = (it: Suggestion): Suggestion => fillCommand(it, deployment, commands)
