@@ -79,7 +79,6 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
         deployment,
         deadlineMs: timeoutMs + deadlineSlackMs,
         commands,
-        past: 'never',
         signal,
       })
       const exitCode = exitCodeOf(report)

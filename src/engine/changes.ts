@@ -67,12 +67,15 @@ export async function readPast(
   return {
     events: events
       .map(({ proof, ...rest }) => ({ ...rest, ...(proof !== undefined && { proof: filled(proof) }) }))
-      .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+      .sort(byTime)
       .slice(-mostEvents),
     records,
     unseen: [...new Set([...platform.unseen, ...unseen])],
   }
 }
+
+const byTime = (one: DeploymentEvent, other: DeploymentEvent): number =>
+  one.at < other.at ? -1 : one.at > other.at ? 1 : 0
 
 /** Returns the repairs that changed something: a copy in the deployment is the same run again. */
 function repairsIn(all: readonly RunState[]): DeploymentEvent[] {
@@ -109,14 +112,18 @@ function logged(records: readonly LogRecord[]): DeploymentEvent[] {
 
 /**
  * Adds to a report what happened, and to each root cause its first sign and what changed in the 24 hours before. Where
- * nothing shows a first sign, the 24 hours before the diagnosis count.
+ * nothing shows a first sign, the 24 hours before the diagnosis count. `since`: first signs that checks found, by id.
  */
-export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { events, records, unseen }: Past): R {
+export function withPast<R extends Omit<DoctorReport, 'build'>>(
+  report: R,
+  { events, records, unseen }: Past,
+  since: ReadonlyMap<string, Date>,
+): R {
   const to = currentTime()
   const checks = report.checks.map((check): CheckReport => {
     if (!report.rootCauses.includes(check.id)) return check
     // the log may still tell of the time before, which is over
-    const began = check.began ?? firstLogged(check.id, records, to)
+    const began = since.get(check.id)?.toISOString() ?? firstLogged(check.id, records, to)
     const end = began === undefined ? to : Date.parse(began)
     return {
       ...check,
@@ -131,11 +138,9 @@ export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { eve
   })
   const starts = checks.flatMap(({ began }) => (began === undefined ? [] : [Date.parse(began)]))
   const from = Math.min(to, ...starts) - beforeMs
-  const locks = report.checks.flatMap(({ id, began }): DeploymentEvent[] =>
-    id === 'database/changelog-lock' && began !== undefined
-      ? [{ at: began, kind: 'lock', message: 'the change-log lock was taken' }]
-      : [],
-  )
+  const taken = since.get('database/changelog-lock')?.toISOString()
+  const locks: DeploymentEvent[] =
+    taken === undefined ? [] : [{ at: taken, kind: 'lock', message: 'the change-log lock was taken' }]
   const list = [...events, ...locks].filter(({ at }) => Date.parse(at) >= from && Date.parse(at) <= to)
   return {
     ...report,
@@ -143,7 +148,7 @@ export function withPast<R extends Omit<DoctorReport, 'build'>>(report: R, { eve
     events: {
       from: new Date(from).toISOString(),
       to: new Date(to).toISOString(),
-      list: list.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+      list: list.sort(byTime),
       unseen,
     },
   }

@@ -56,7 +56,6 @@ function reported(
         status: 'problem',
         severity: result.severity,
         findings: result.findings,
-        ...(because === undefined && result.since && { began: result.since.toISOString() }),
         ...filled(result.remedy ?? check.remedy),
         ...rest,
       }

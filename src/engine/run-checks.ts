@@ -19,8 +19,8 @@ export interface RunOptions extends Times {
   deployment: Deployment
   /** Commands of this platform, for remedies; null: not known */
   commands: ServiceCommands | null
-  /** What happened before the diagnosis: asked if there is a problem, always, or not at all */
-  past?: 'with-problems' | 'always' | 'never'
+  /** What happened before the diagnosis: asked if there is a problem, or always; absent: not asked */
+  past?: 'with-problems' | 'always' | undefined
   /** Called as each check ends, in that order, before causes are found */
   onResult?: ((report: CheckReport) => void) | undefined
   /** Aborting ends the run with AdminError INTERRUPTED */
@@ -40,7 +40,7 @@ async function runAll({
   deadlineMs,
   waitMs,
   commands,
-  past = 'with-problems',
+  past,
   onResult,
   signal,
 }: RunOptions): Promise<Omit<DoctorReport, 'build'>> {
@@ -73,11 +73,15 @@ async function runAll({
     rootCauses: folded.rootCauses,
     checks: reports,
   }
-  if (past === 'never') return { ...report, checks: reports.map(({ began: _, ...check }) => check) }
-  if (past !== 'always' && folded.rootCauses.length === 0) return report
+  if (past === undefined || (past === 'with-problems' && folded.rootCauses.length === 0)) return report
   const { readPast, withPast } = await import('./changes.ts')
   const filled = (it: Suggestion): Suggestion => fillCommand(it, deployment, commands)
-  return withoutSecretsIn(withPast(report, await readPast(share, { waitMs: waitMs ?? deadlineMs, filled })))
+  const since = new Map(
+    folded.judged.flatMap(({ check, result }) =>
+      result.status === 'problem' && result.since ? [[check.id, result.since] as const] : [],
+    ),
+  )
+  return withoutSecretsIn(withPast(report, await readPast(share, { waitMs: waitMs ?? deadlineMs, filled }), since))
 }
 
 /**

@@ -48,7 +48,10 @@ async function diagnosed(
   }: { changes?: PlatformChange[]; unseen?: string[] } & Parts = {},
 ): Promise<Omit<DoctorReport, 'build'>> {
   atNoon()
-  return run(checks, { open: openFakes({ service: fakeService({ changes: { changes, unseen } }), ...parts }) })
+  return run(checks, {
+    open: openFakes({ service: fakeService({ changes: { changes, unseen } }), ...parts }),
+    past: 'with-problems',
+  })
 }
 
 const shown = (report: Omit<DoctorReport, 'build'>, at = 0): (string | undefined)[] => [
@@ -147,6 +150,7 @@ describe('what changed before a problem', () => {
     atNoon()
     const report = await run([{ ...failing(), run: async () => ({ status: 'ok', detail: 'fine' }) }], {
       open: openFakes({ service: fakeService({ changes: asked }) }),
+      past: 'with-problems',
     })
     expect(report.events).toBeUndefined()
     expect(asked).not.toHaveBeenCalled()
@@ -158,10 +162,21 @@ describe('what changed before a problem', () => {
     expect(all.checks[0]!.changes).toBeUndefined()
   })
 
+  it('is not asked by those who do not want it, such as the checks after a repair', async () => {
+    const asked = vi.fn(async () => ({ changes: [], unseen: [] }))
+    const report = await run([failing('database/disk', hoursAgo(1))], {
+      open: openFakes({ service: fakeService({ changes: asked }) }),
+    })
+    expect([report.events, report.checks[0]!.began, asked.mock.calls]).toEqual([undefined, undefined, []])
+  })
+
   it('loses no diagnosis by a bug of its own', async () => {
     atNoon()
     const changes = async (): Promise<never> => Promise.reject(new TypeError('x is not iterable'))
-    const report = await run([failing()], { open: openFakes({ service: { ...fakeService(), changes } }) })
+    const report = await run([failing()], {
+      open: openFakes({ service: { ...fakeService(), changes } }),
+      past: 'always',
+    })
     expect([report.rootCauses, report.events!.unseen]).toEqual([['database/disk'], ['x is not iterable']])
   })
 

@@ -15,7 +15,7 @@ export interface DiagnosisOptions {
   deadlineMs: number
   /** Milliseconds to wait really; absent: as long as `deadlineMs` */
   waitMs?: number | undefined
-  /** What happened before the diagnosis: asked if there is a problem, or always */
+  /** When to ask what happened before the diagnosis; by default if there is a problem */
   past?: RunOptions['past']
   signal: AbortSignal
 }
@@ -32,7 +32,14 @@ export interface Diagnosis {
 }
 
 /** Returns a diagnosis that opens nothing before `examine`, which throws INTERRUPTED and what `open` throws. */
-export function diagnosis({ checks, open, deadlineMs, waitMs, past, signal }: DiagnosisOptions): Diagnosis {
+export function diagnosis({
+  checks,
+  open,
+  deadlineMs,
+  waitMs,
+  past = 'with-problems',
+  signal,
+}: DiagnosisOptions): Diagnosis {
   let current: Observed | null = null
 
   const close = async (): Promise<void> => {
@@ -46,10 +53,7 @@ export function diagnosis({ checks, open, deadlineMs, waitMs, past, signal }: Di
     if (reused) opened.renew()
     const { deployment, commands } = opened
     const [report, build] = await Promise.all([
-      runChecks({
-        ...{ checks, open: opened.open, deployment, deadlineMs, waitMs, commands, onResult, signal },
-        ...(past && { past }),
-      }),
+      runChecks({ checks, open: opened.open, deployment, deadlineMs, waitMs, commands, past, onResult, signal }),
       declaredBuild(opened.open.service, waitMs ?? deadlineMs),
     ])
     // a connection that went stale since the last time says nothing about the deployment

@@ -102,7 +102,7 @@ function takeOutput(): { output: Writable; giveBack: () => void } {
     decodeStrings: false,
     write: (text: string, encoding, done) => void write(text, encoding, done),
   })
-  // the listeners of whoever reads the output see it too
+  // other listeners on the output see the error too
   output.on('error', () => undefined)
   return {
     output,

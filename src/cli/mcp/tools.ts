@@ -279,7 +279,7 @@ function planWords(repair: Planned, given: ToolArguments): string[] {
   return [...name, ...setting.map(settingWord), ...flags(given, taken)]
 }
 
-/** Returns a setting as the command takes it. Throws USAGE for one that reads a file, or that is none. */
+/** Returns a setting as the command takes it. Throws USAGE if it is no setting, or reads a file. */
 function settingWord(setting: string): string {
   const [, name, rest] = /^([A-Za-z_][\w.-]*?)(-|=.*)$/s.exec(setting) ?? []
   if (name === undefined || rest === undefined)

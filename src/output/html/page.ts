@@ -120,7 +120,7 @@ export function statusBadge(status: StatusWord | 'info'): Html {
   return html`<span class="word ${status}">${signOf(status)} ${words[status]}</span>`
 }
 
-/** Cuts a text of which many are shown. */
+/** Cuts a text that stands in a long list. */
 export function shortened(text: string, most = 300): string {
   return text.length > most ? `${text.slice(0, most)}…` : text
 }

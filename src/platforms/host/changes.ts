@@ -10,7 +10,7 @@ import type { HostSettings, ServiceManager } from './manager.ts'
 
 /**
  * Returns what changed about a service of this machine: its settings files, its unit's, its process, the clock. Throws
- * INTERRUPTED; what else cannot be asked is told as unseen.
+ * INTERRUPTED; `unseen` lists what else cannot be asked.
  */
 export async function changesOf(
   { environmentFile }: HostSettings,

@@ -36,7 +36,7 @@ interface Revision {
 
 /**
  * Returns what changed about a workload and the others of its Helm release: revisions, settings objects, pods, nodes.
- * The cluster keeps no more than it needs, so older changes may be gone. What may not be asked is told as unseen.
+ * The cluster keeps no more than it needs, so older changes may be gone. `unseen` lists what may not be asked.
  */
 export async function changesOf(
   client: KubernetesClient,
@@ -383,9 +383,9 @@ async function nodeChanges(client: KubernetesClient, pods: readonly Pod[], seen:
   return found.flat().flatMap((node) => conditionChanges(client, node))
 }
 
-/** Conditions of a node (kubernetes.io, "Node Status"), and how each is told if it holds and if it does not. */
+/** Conditions of a node (kubernetes.io, "Node Status"), with the words for when each holds and when it does not. */
 const conditions: Readonly<Record<string, { kind: 'disk' | 'node'; holds: string; ends?: string }>> = {
-  // their ends show nothing: after a node did not answer, all of them begin anew
+  // False proves nothing: a node that answers again reports all of them anew
   DiskPressure: { kind: 'disk', holds: 'has run low on disk space (DiskPressure)' },
   MemoryPressure: { kind: 'node', holds: 'has run low on memory (MemoryPressure)' },
   PIDPressure: { kind: 'node', holds: 'has run low on process ids (PIDPressure)' },
