@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { answerOf, bounded, errorAnswer, mostOfDocument, mostOfText } from '../../../src/cli/mcp/answer.ts'
 import { withoutPlacesOfSecrets } from '../../../src/cli/mcp/answer.ts'
+import { typed } from '../../../src/core/typed.ts'
 
 const size = (document: object): number => JSON.stringify(document).length
 const less = 'Ask for less.'
@@ -92,6 +93,21 @@ describe('an answer', () => {
       }
     `)
     expect(JSON.stringify(answer)).not.toContain('hunter2secret')
+  })
+
+  test('leaves out a command that nobody would type, and says so', () => {
+    const answer = answerOf({
+      document: {},
+      exitCode: 0,
+      command: typed(['testops-admin', 'set-env', 'x'.repeat(50_000)]),
+      text: () => 'A plan.',
+      less,
+    })
+    expect(answer.content[0].text).toMatch(
+      /^A plan\.\n\nLeft out: the command has 50,0\d\d characters\. Ask for less\.$/,
+    )
+    expect(answer.structuredContent).not.toHaveProperty('command')
+    expect(JSON.stringify(answer).length).toBeLessThan(1000)
   })
 
   test('says what its text lacks, and how to get it', () => {
