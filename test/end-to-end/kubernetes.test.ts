@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RepairDocument } from '../../src/core/repair.ts'
 import type { DoctorReport } from '../../src/core/check.ts'
 import type { ScanDocument } from '../../src/output/scan/document.ts'
+import type { PreflightDocument } from '../../src/output/preflight.ts'
 import { v3Flags } from '../fakes/index.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { kubernetesWorld } from './kubernetes-world.ts'
@@ -56,6 +57,27 @@ test('doctor, without any address configured', async () => {
   }
   expect(world.requests.filter((it) => /^(POST|PUT|PATCH|DELETE) /.test(it))).toEqual([])
 })
+
+test('preflight judges the values of the upgrade, and not what runs', async () => {
+  await up()
+  const judged = async (values: string): Promise<{ document: PreflightDocument; text: string }> => {
+    const file = await place.write('values.yaml', values)
+    const words = ['preflight', '--to', '527u02', '--values', file, '--backup-taken', '1h', '--database-free', '50GB']
+    const { stdout } = await run(...words, '--json')
+    const document = JSON.parse(stdout) as PreflightDocument
+    expect(faultsOf('preflight', document)).toEqual([])
+    return { document, text: flat((await run(...words)).stdout) }
+  }
+  const told = ({ checks }: PreflightDocument, id: string): unknown => checks.find((it) => it.id === id)?.status
+  const good = await judged('version: 527u02\nimage: {imageName: testops-legacy}\n')
+  expect([told(good.document, 'values'), told(good.document, 'service/image')]).toEqual(['ok', 'ok'])
+  const other = await judged('version: 526u03\nenv:\n  open: {VENDOR_RABBIT_DURABLE: "false"}\n')
+  expect(told(other.document, 'values')).toBe('problem')
+  expect(other.document.verdict).toBe('not-ready')
+  expect(other.text).toContain('sets version 526u03, not 527u02')
+  expect(told((await judged('image: {imageName: testops}\n')).document, 'values')).toBe('unknown')
+  expect(world.requests.filter((it) => /^(PUT|PATCH|DELETE) /.test(it))).toEqual([])
+}, 120_000)
 
 test('a stuck lock is released while the service is scaled to zero, and it comes back', async () => {
   await up()
