@@ -120,15 +120,20 @@ export async function readArchive(
       yield block
     }
   }
+  const [file, gunzip] = [createReadStream(path), createGunzip()]
   try {
-    const piped = pipeline(createReadStream(path), createGunzip(), bounded, tar, signal ? { signal } : {})
-    await Promise.all([piped, taken])
+    await Promise.all([pipeline(file, gunzip, bounded, tar, signal ? { signal } : {}), taken])
+    // zlib stops at zeros after the end: with an error only if more was still to be read
+    if (gunzip.bytesWritten < file.bytesRead) throw new Bad(goesOn)
     return { read, listed }
   } catch (error) {
     taken.catch(() => undefined)
+    if (codeOf(error) === 'ABORT_ERR' && !signal?.aborted) throw unreadable(path, new Bad(goesOn), signal)
     throw unreadable(path, error, signal)
   }
 }
+
+const goesOn = 'goes on after its end: copy it again'
 
 /** What is wrong with an archive, without its name. */
 class Bad extends Error {}

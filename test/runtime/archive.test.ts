@@ -114,11 +114,20 @@ describe('bad archives are refused', () => {
     const whole = { folder: 'top', files: [...files, { name: 'c', bytes: noise }], at, signal: never }
     const size = await writeArchive(path, whole)
     const bytes = await readFile(path)
-    for (const left of [1, 10, 100, 1000, size - 9, size - 1, size + 100]) {
+    for (const left of [1, 10, 100, 1000, size - 9, size - 1]) {
       await writeFile(path, bytes)
       await truncate(path, left)
       await expect(readArchive(path, all), `${left} of ${size}`).rejects.toMatchObject({ code: 'USAGE' })
     }
+  })
+
+  // whether zlib still gets the rest differs from run to run
+  test.each([1, 100, 100_000])('one with %s zeros after its end', async (zeros) => {
+    const path = join(folder, `longer-${zeros}.tar.gz`)
+    const size = await writeArchive(path, { folder: 'top', files, at, signal: never })
+    await truncate(path, size + zeros)
+    const message = `${path} goes on after its end: copy it again`
+    for (let i = 0; i < 10; i++) await expect(readArchive(path, all)).rejects.toMatchObject({ code: 'USAGE', message })
   })
 
   test('one that unpacks to more than a gigabyte, without filling the memory', async () => {

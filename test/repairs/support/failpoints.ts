@@ -73,13 +73,16 @@ function isKept(kind: string): boolean {
   return /undo: null|isTakenBack/.test(handlerOf(kind))
 }
 
+/** The text of that handler alone: a file may hold several. */
 function handlerOf(kind: string): string {
-  const found = readdirSync(`${sources}actions`, { recursive: true, encoding: 'utf8' })
+  const start = `ActionHandler<'${kind}'> = {`
+  const file = readdirSync(`${sources}actions`, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => read(`actions/${name}`))
-    .find((text) => text.includes(`ActionHandler<'${kind}'> = {`))
-  if (found === undefined) throw new Error(`there is no action ${kind}`)
-  return found
+    .find((text) => text.includes(start))
+  if (file === undefined) throw new Error(`there is no action ${kind}`)
+  const from = file.indexOf(start)
+  return file.slice(from, file.indexOf('\n}\n', from))
 }
 
 function read(path: string): string {
