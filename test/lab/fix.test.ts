@@ -34,6 +34,7 @@ describe('a runbook', () => {
     ['transient-refused', 'reset-queues', 'broker/queues-durable'],
     ['stale-sessions/ahead', 'flush-sessions', 'sessions/clock'],
     ['debug-left-on', 'set-env', 'integrations/debug-logging'],
+    ['trees-unmigrated', 'migrate-trees', 'trees/migrated'],
     ['unfinished-repair/here', 'resume', 'service/unfinished-repair'],
   ])(
     '%s is repaired by %s',
@@ -99,7 +100,7 @@ describe('a runbook', () => {
   test(
     'ends with the code of a repair that failed',
     async () => {
-      await lab.must('lab', 'break', 'trees-unmigrated')
+      await lab.must('lab', 'break', 'trees-unmigrated/damaged-path')
       expect(await fixed('migrate-trees', '--fix-warnings')).toMatchObject({
         exitCode: 1,
         repairs: ['migrate-trees failed'],

@@ -1,26 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError } from '../../core/error.ts'
 import { onDatabase } from '../access/database.ts'
+import type { Sql } from '../access/database.ts'
 import { importResults, moveTestCase } from '../control.ts'
-import type { Fault } from '../fault.ts'
+import type { Fault, FaultCase } from '../fault.ts'
 import { restartLabService, waitForLog, waitUntilServing } from '../service.ts'
 
 const build = '524u02'
+
+const failed = /Migration of tree 2 of project \d+ failed/
+
+const unmigrated: Pick<FaultCase, 'expected' | 'changes' | 'needs' | 'revert'> = {
+  expected: { exitCode: 2, problems: { 'trees/migrated': 'warning' }, allowedConsequences: [] },
+  changes: { declared: { image: `registry.example.org/testops/testops:${build}`, build }, machine: { build } },
+  needs: { serving: true },
+  async revert(lab) {
+    await onDatabase(lab, async (sql) => {
+      await sql(
+        `UPDATE tree_data d SET path = format('["%s", "group %s"]', tree.name, (d.test_case_id - tree.id * 100) % 3)
+         FROM tree WHERE tree.id = d.tree_id AND d.path NOT LIKE '%]'`,
+      )
+      await sql('UPDATE tree SET migrated = TRUE')
+      await sql('DELETE FROM async_job')
+    })
+  },
+}
 
 export const treesUnmigrated: Fault = {
   id: 'trees-unmigrated',
   kind: 'fault',
   title: 'a tree could not be moved to the new structure',
   repair: 'testops-admin migrate-trees',
-  notInDrills: 'the damaged path can only be mended by a person who knows what it was',
   cases: [
     {
-      variant: null,
+      ...unmigrated,
+      variant: 'canceled',
+      made: `build ${build} is running, and PostgreSQL canceled the statement that was migrating one tree`,
+      repairedBy: ['migrate-trees', '--tree', '1/2', '--wait'],
+      async apply(lab) {
+        await onDatabase(lab, async (sql) => {
+          await sql('UPDATE tree SET migrated = FALSE WHERE id = 2')
+          // the migration has to wait for this transaction, so there is time to cancel it
+          await sql('BEGIN')
+          await sql('LOCK TABLE tree_node IN ACCESS EXCLUSIVE MODE')
+          await restartLabService(lab)
+          await waitUntilServing(lab)
+          await cancelWaiting(sql)
+          await waitForLog(lab, failed)
+        })
+      },
+    },
+    {
+      ...unmigrated,
+      variant: 'damaged-path',
       made:
         `build ${build} is running, and the data of one tree contains a damaged path, so the service fails to ` +
         'migrate that tree',
-      expected: { exitCode: 2, problems: { 'trees/migrated': 'warning' }, allowedConsequences: [] },
-      changes: { declared: { image: `registry.example.org/testops/testops:${build}`, build }, machine: { build } },
-      needs: { serving: true },
+      notInDrills: 'the damaged path can only be mended by a person who knows what it was',
       async apply(lab) {
         await onDatabase(lab, async (sql) => {
           await sql(
@@ -31,20 +67,21 @@ export const treesUnmigrated: Fault = {
         })
         await restartLabService(lab)
         await waitUntilServing(lab)
-        await waitForLog(lab, /Migration of tree 2 of project \d+ failed/)
-      },
-      async revert(lab) {
-        await onDatabase(lab, async (sql) => {
-          await sql(
-            `UPDATE tree_data d SET path = format('["%s", "group %s"]', tree.name, (d.test_case_id - tree.id * 100) % 3)
-             FROM tree WHERE tree.id = d.tree_id AND d.path NOT LIKE '%]'`,
-          )
-          await sql('UPDATE tree SET migrated = TRUE')
-          await sql('DELETE FROM async_job')
-        })
+        await waitForLog(lab, failed)
       },
     },
   ],
+}
+
+/** Cancels the statement of the service that waits for this connection's lock. Throws FAILED if there is none. */
+async function cancelWaiting(sql: Sql): Promise<void> {
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
+    const canceled = await sql(
+      'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))',
+    )
+    if (canceled.length > 0) return
+  }
+  throw new AdminError('FAILED', 'the service did not begin to migrate the tree')
 }
 
 const tests = ['org.example.shop.CartTest.adds', 'org.example.shop.CartTest.removes']

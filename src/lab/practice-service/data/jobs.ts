@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../../../core/error.ts'
 import { sqlException } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import type { JdbcAddress } from '../settings.ts'
@@ -86,6 +87,9 @@ export async function job(database: Database, id: number): Promise<JobDetails | 
   return found ?? null
 }
 
+/** Of a timeout or of an administrator (PostgreSQL documentation, Appendix A). */
+const queryCanceled = '57014'
+
 const logger = 'vendor.report.tree.TestCaseTreeNodeMigrationService'
 
 export interface TreeMigration {
@@ -111,15 +115,11 @@ export function treeMigration(database: Database, address: JdbcAddress, log: Log
     } catch (error) {
       if (stopped) return
       const thrown = sqlException(error, address)
+      const kind = codeOf(error) === queryCanceled ? 'QueryTimeoutException' : 'DataIntegrityViolationException'
       here.error(
         logger,
         `Migration of tree ${treeId} of project ${projectId} failed`,
-        throwable(
-          'org.springframework.dao.DataIntegrityViolationException',
-          `could not execute statement [${summary(thrown)}]`,
-          [],
-          thrown,
-        ),
+        throwable(`org.springframework.dao.${kind}`, `could not execute statement [${summary(thrown)}]`, [], thrown),
       )
       // a lost database leaves the job unfinished, as a stopped service does
       await finishJob(database, job, 'FAILED', summary(thrown)).catch(() => undefined)
