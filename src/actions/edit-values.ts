@@ -14,7 +14,7 @@ export const editValues: ActionHandler<'edit-values'> = {
     refuseIfChanged(action, await (await control.files()).apply(action.file, action.edits))
     await failpoint('written')
   },
-  async tryRights({ file, edits }, { control }) {
+  async askRights({ file, edits }, { control }) {
     await (await control.files()).try(file, edits)
   },
   async foresee(action, { control }) {

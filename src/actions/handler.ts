@@ -94,7 +94,7 @@ export interface ActionHandler<K extends ActionKind> {
    * Throws FORBIDDEN if this user lacks a right that `perform` needs, as far as that can be asked without changing
    * anything. Absent: it cannot be asked
    */
-  tryRights?: (action: ActionOf<K>, workshop: Pick<Workshop, 'open' | 'control'>) => Promise<void>
+  askRights?: (action: ActionOf<K>, workshop: Pick<Workshop, 'open' | 'control'>) => Promise<void>
   /**
    * Called when the run ends early, by an error or an interruption: brings to safety what would be lost with this
    * process

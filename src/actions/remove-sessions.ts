@@ -25,6 +25,9 @@ export const removeSessions: ActionHandler<'remove-sessions'> = {
     await control.assertRemovable({ namespace: action.namespace, indexed: census.indexed })
     return false
   },
+  async askRights({ namespace }, { control }) {
+    await (await control.sessions()).assertRemovable({ namespace, indexed: false })
+  },
   async standsAs(action, workshop) {
     await controlOf(action, workshop)
     const census = await (await workshop.open.sessions()).census(selectionOf(action))

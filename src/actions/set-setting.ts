@@ -21,9 +21,7 @@ export const setSetting: ActionHandler<'set-setting'> = {
     await workshop.failpoint('written')
     if ((await valueOf(change.name, workshop)) !== change.to) throw unread(change.name)
   },
-  async tryRights(change, { control }) {
-    await (await control.service()).trySetting(change)
-  },
+  askRights: async (change, { control }) => (await control.service()).askRights?.(change),
   async foresee(change, { control }) {
     refuseIfChanged(change, await (await control.service()).trySetting(change))
   },

@@ -41,6 +41,7 @@ export const startService: ActionHandler<'start-service'> = {
   async standsAs(_, { open }) {
     return (await (await open.service()).status()).state === 'stopped' ? 'not-done' : 'done'
   },
+  askRights: async (_, { control }) => (await control.service()).askRights?.(null),
   async perform(action, workshop) {
     const { patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs

@@ -18,7 +18,7 @@ export const stopService: ActionHandler<'stop-service'> = {
   async foresee(action, workshop) {
     await tryStop(action, workshop)
   },
-  tryRights: tryStop,
+  askRights: async (_, { control }) => (await control.service()).askRights?.(null),
   async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint, journal }) {
     progress('waiting for the service and its processes to stop')
     await (await control.service()).stop({

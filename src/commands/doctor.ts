@@ -5,7 +5,9 @@ import type { Check } from '../core/check.ts'
 import { BaseCommand } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/relay.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
-import type { Fix, FixFlags } from '../cli/doctor/fix.ts'
+import type { FixFlags } from '../cli/doctor/fix.ts'
+import type { Fix } from '../cli/doctor/fix-steps.ts'
+import type { CommandOf } from '../cli/doctor/rights.ts'
 import { documentFormats, formats } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/session.ts'
 import type { FromFlags } from '../cli/report/read.ts'
@@ -135,7 +137,7 @@ export default class Doctor extends BaseCommand {
         ? await this.examineSaved({ ...flags, from: flags.from }, chosen, given)
         : flags.fix
           ? await this.repairAll(flags, chosen)
-          : await examineAs(flags, chosen)
+          : await examineAs({ ...flags, commandOf: commandsBy(this.config) }, chosen)
     // already set if the report could not be written
     process.exitCode ??= exitCode
   }
@@ -148,17 +150,23 @@ export default class Doctor extends BaseCommand {
 
   private async repairAll(flags: FixFlags, chosen: readonly Check[]): Promise<number> {
     const { fix } = await import('../cli/doctor/fix.ts')
-    const words = process.argv.slice(2)
-    return fix({ ...flags, json: flags.json || flags.format === 'json' }, chosen, repairWith(this.config), words)
+    const commandOf = commandsBy(this.config)
+    const json = flags.json || flags.format === 'json'
+    return fix({ ...flags, commandOf, json }, chosen, repairWith(commandOf), process.argv.slice(2))
   }
 }
 
 /** Runs the command of a repair in this process, as if it had been typed. */
-function repairWith(config: Config): (fix: Fix, words: readonly string[]) => Promise<RunResult | null> {
+function repairWith(commandOf: CommandOf): (fix: Fix, words: readonly string[]) => Promise<RunResult | null> {
+  return async (fix, words) => (await (await commandOf(fix, words)).repair()).result
+}
+
+/** Returns what makes the command of a repair, as if its words had been typed. */
+export function commandsBy(config: Config): CommandOf {
   return async (fix, words) => {
     const { default: Repair } = await repairing[fix]()
     const command = new Repair(words.slice(fix.startsWith('service-') ? 2 : 1), config)
     command.words = words
-    return (await command.repair()).result
+    return command
   }
 }

@@ -1,6 +1,5 @@
 import { Flags } from '@oclif/core'
 import { repairFlags } from '../cli/repair/flags.ts'
-import { runRepair } from '../cli/repair/run-repair.ts'
 import { RepairCommand } from '../cli/repair/repair-command.ts'
 import type { Repaired } from '../cli/repair/repair-command.ts'
 import { repairs } from '../repairs/index.ts'
@@ -46,6 +45,6 @@ export default class FlushSessions extends RepairCommand {
       words: this.words,
       version: this.config.version,
     }
-    return { result: await runRepair(flags, wish), flags }
+    return { result: await this.perform(flags, wish), flags }
   }
 }

@@ -1,6 +1,5 @@
 import { Flags } from '@oclif/core'
 import { repairFlags } from '../cli/repair/flags.ts'
-import { runRepair } from '../cli/repair/run-repair.ts'
 import { RepairCommand } from '../cli/repair/repair-command.ts'
 import type { Repaired } from '../cli/repair/repair-command.ts'
 import { namedItems } from '../cli/trees/named-items.ts'
@@ -71,6 +70,6 @@ export default class MigrateTrees extends RepairCommand {
       words: this.words,
       version: this.config.version,
     }
-    return { result: await runRepair(flags, wish), flags }
+    return { result: await this.perform(flags, wish), flags }
   }
 }

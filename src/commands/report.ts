@@ -3,6 +3,7 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/relay.ts'
 import { makeReport } from '../cli/report/make.ts'
 import { madeText } from '../output/report.ts'
+import { commandsBy } from './doctor.ts'
 
 export default class Report extends BaseCommand {
   static override summary = 'Save the state of a deployment in a file, without secrets'
@@ -35,6 +36,6 @@ export default class Report extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(Report)
-    this.show(flags, await makeReport(flags, this.config.version), madeText)
+    this.show(flags, await makeReport(flags, this.config.version, commandsBy(this.config)), madeText)
   }
 }

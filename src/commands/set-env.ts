@@ -2,7 +2,6 @@ import { Flags } from '@oclif/core'
 import { applyFlags, chartIfNamed, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
 import { givenVendor, settingWishes, vendorFlags, vendorOfDeployment } from '../cli/repair/settings.ts'
 import { keyPath, namedFiles, repairFlags } from '../cli/repair/flags.ts'
-import { runRepair } from '../cli/repair/run-repair.ts'
 import { RepairCommand } from '../cli/repair/repair-command.ts'
 import type { Repaired } from '../cli/repair/repair-command.ts'
 import { AdminError } from '../core/error.ts'
@@ -102,7 +101,7 @@ export default class SetEnv extends RepairCommand {
         ...given,
       }
       return {
-        result: await runRepair({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }),
+        result: await this.perform({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }),
         flags,
       }
     }
@@ -120,11 +119,11 @@ export default class SetEnv extends RepairCommand {
         ...(given.vendor || named ? { vendor: { ...named?.vendor, ...given.vendor } } : {}),
       }
       return {
-        result: await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }),
+        result: await this.perform({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }),
         flags,
       }
     }
     const options = { ...wishes, restart: !(flags['no-restart'] ?? false), ...given }
-    return { result: await runRepair(flags, { repair: repairs['set-env'], options, ...asked }), flags }
+    return { result: await this.perform(flags, { repair: repairs['set-env'], options, ...asked }), flags }
   }
 }

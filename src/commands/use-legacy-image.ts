@@ -1,7 +1,6 @@
 import { Flags } from '@oclif/core'
 import { applyFlags, chartIfNamed, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
 import { keyPath, namedFiles, repairFlags } from '../cli/repair/flags.ts'
-import { runRepair } from '../cli/repair/run-repair.ts'
 import { RepairCommand } from '../cli/repair/repair-command.ts'
 import type { Repaired } from '../cli/repair/repair-command.ts'
 import { chartKeys } from '../knowledge/chart.ts'
@@ -85,7 +84,7 @@ export default class UseLegacyImage extends RepairCommand {
       const chart =
         files.flag === '--values' ? await chartIfNamed(flags, 'selected' in named ? named.selected : undefined) : {}
       return {
-        result: await runRepair(
+        result: await this.perform(
           { ...flags, files },
           { ...asked, options: { ...where, main: files.main, build, revert, ...chart } },
         ),
@@ -95,6 +94,6 @@ export default class UseLegacyImage extends RepairCommand {
     const { selected } = named
     const apply = files.flag === '--values' ? await chartOf(flags, selected) : true
     const options = { ...where, build, revert, apply, deployment: selected.name }
-    return { result: await runRepair({ ...flags, selected }, { ...asked, options }), flags }
+    return { result: await this.perform({ ...flags, selected }, { ...asked, options }), flags }
   }
 }

@@ -22,6 +22,8 @@ export interface Remedy {
   /** What it costs or endangers */
   risk?: string
   undo?: Suggestion
+  /** The right for this repair that this user lacks; absent: none, or it could not be asked */
+  lacks?: string
 }
 
 export type Outcome =

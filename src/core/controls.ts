@@ -66,6 +66,11 @@ export interface ServiceControl {
   stop(options: WaitOptions): Promise<ServiceStatus>
   /** Throws what stopping and starting it would, as far as that shows without a change; absent if nothing shows it */
   tryStop?: () => Promise<void>
+  /**
+   * Throws FORBIDDEN for the first right that is missing to stop and start it, or to make a change, as far as that can
+   * be asked without trying it; absent if nothing can be asked
+   */
+  askRights?: (change: SettingChange | null) => Promise<void>
   /** Starts it; returns once the platform says it runs. Harmless if it does. Throws TIMED_OUT, FAILED, INTERRUPTED */
   start(options: WaitOptions): Promise<ServiceStatus>
   /**

@@ -87,14 +87,16 @@ export async function lackedRights(
 ): Promise<readonly { step: number; error: AdminError }[]> {
   const tried = steps.map(async ({ action }, step) => {
     try {
-      await handlerOf(action).tryRights?.(action, workshop)
+      await handlerOf(action).askRights?.(action, workshop)
       return []
     } catch (error) {
       if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
       return error.code === 'FORBIDDEN' ? [{ step, error }] : []
     }
   })
-  return (await Promise.all(tried)).flat()
+  const lacked = (await Promise.all(tried)).flat()
+  // several steps need the same right
+  return lacked.filter((it, at) => lacked.findIndex(({ error }) => error.message === it.error.message) === at)
 }
 
 /** Returns the median duration of each kind of action that was performed in one go, in milliseconds (DESIGN.md 6.1). */

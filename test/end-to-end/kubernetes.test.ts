@@ -381,11 +381,18 @@ test('a right that is missing is named: its check is unknown, and no repair begi
     "UPDATE databasechangeloglock SET locked = true, lockedby = 'gone-7d4b9-x2x2x (10.42.0.7)', lockgranted = " +
       "now() - interval '1 day' WHERE id = 1",
   )
+  const before = world.requests.length
+  const diagnosed = await run('doctor')
+  expect([diagnosed.exitCode, flat(diagnosed.stdout)]).toEqual([
+    3,
+    expect.stringMatching(/Missing right: user `test-user` has no permission to patch deployments\/scale /) as string,
+  ])
+  expect(world.requests.slice(before).filter((it) => /^(PUT|PATCH|DELETE) /.test(it))).toEqual([])
   const dry = await run('unlock-changelog', '--dry-run')
   expect([dry.exitCode, flat(dry.stdout)]).toEqual([
     0,
     expect.stringMatching(
-      /step \d would fail for a missing right: user tester has no permission to patch deployments\/scale /,
+      /step \d would fail for a missing right: user `test-user` has no permission to patch deployments\/scale /,
     ) as string,
   ])
   const ended = await run('unlock-changelog', '--confirm', 'prod')

@@ -41,6 +41,24 @@ async function looked(someone: Operator, group: string): Promise<Record<string, 
   )
 }
 
+/** The rights that the doctor says are missing, by the checks whose repair needs them. */
+async function lackedBy(
+  someone: Operator,
+  group: string,
+  ...more: string[]
+): Promise<Record<string, string | undefined>> {
+  const { checks } = (await someone.run(['doctor', '--only', group, '--json', ...more])).json<DoctorReport>()
+  return Object.fromEntries(checks.flatMap(({ id, remedy }) => (remedy ? [[id, remedy.lacks]] : [])))
+}
+
+/** What a plan says about missing rights. */
+async function notedBy(someone: Operator, ...words: string[]): Promise<string[]> {
+  const ended = await someone.run([...words, '--dry-run', '--json'])
+  const { plan, error } = ended.json<RepairDocument>()
+  if (error) return [error.message]
+  return plan.notes.filter((it) => it.includes('missing right'))
+}
+
 /** What the journal of this machine has on record of a run, by name. */
 async function eventsOf({ state }: Operator, run: string): Promise<string[]> {
   const journal = await readFile(join(state, 'testops-admin', 'prod', 'runs', run, 'journal.jsonl'), 'utf8')
@@ -80,7 +98,14 @@ describe('the least rights of SECURITY.md are enough', () => {
       'database/connections': 'ok',
       'database/disk': 'ok',
     })
+    const reader = await as('sql doctor')
+    const lacked = { 'database/changelog-lock': expect.stringMatching(/may not|permission/) as string }
+    expect(await lackedBy(reader, 'database')).toEqual(lacked)
+    const archive = join(reader.state, 'report.tar.gz')
+    expect((await reader.run(['report', '--output', archive])).code).toBe(0)
+    expect(await lackedBy(reader, 'database', '--from', archive)).toEqual(lacked)
     const repairer = await as('sql unlock-changelog')
+    expect(await lackedBy(repairer, 'database')).toEqual({ 'database/changelog-lock': undefined })
     expectDone(await repairer.repair(['unlock-changelog']))
     expect(await situation.row()).toEqual({ locked: false, lockgranted: null, lockedby: null })
   })
@@ -124,11 +149,20 @@ describe('the least rights of SECURITY.md are enough', () => {
       'broker/upgrade': 'problem',
       'broker/alarms': 'ok',
     })
+    const lacked = expect.stringMatching(/no sufficient permission on queue/) as string
+    expect(await lackedBy(own.operator, 'broker')).toEqual({ 'broker/upgrade': lacked })
+    expect(await notedBy(own.operator, 'reset-queues')).toEqual([lacked])
+    const before = await own.state()
     await grant('rabbitmq journal')
     const restarted = await own.operator.repair(['service', 'restart'])
     expectDone(restarted)
     expect(await eventsOf(own.operator, restarted.json<RepairDocument>().run!)).toContain('copied')
     await grant('rabbitmq reset-queues')
+    expect([await lackedBy(own.operator, 'broker'), await notedBy(own.operator, 'reset-queues')]).toEqual([
+      { 'broker/upgrade': undefined },
+      [],
+    ])
+    expect(await own.state()).toEqual(before)
     const done = await own.operator.repair(['reset-queues', '--drain', '0'])
     expectDone(done)
     const { queues, ours } = await own.state()
@@ -161,7 +195,11 @@ describe('the least rights of SECURITY.md are enough', () => {
       'sessions/clock': 'ok',
       'sessions/memory': 'ok',
     })
+    expect(await notedBy(all, 'flush-sessions', '--all')).toEqual([
+      expect.stringMatching(/may not|permission/) as string,
+    ])
     await grant('redis flush-sessions')
+    expect(await notedBy(all, 'flush-sessions', '--user', 'anna')).toEqual([])
     expectDone(await all.repair(['flush-sessions', '--user', 'anna']))
     await writeSession(client, { user: 'anna' })
     expectDone(await all.repair(['flush-sessions']))

@@ -13,6 +13,7 @@ import { isDocument, liveList, printRound, reportText } from './print.ts'
 import type { DocumentFormat, Format } from './print.ts'
 import type { Diagnosis, DiagnosisOptions } from './session.ts'
 import { diagnosis } from './session.ts'
+import type { CommandOf } from './rights.ts'
 
 interface WatchOptions {
   intervalMs: number
@@ -77,6 +78,8 @@ export interface DoctorFlags {
   watch: boolean
   interval: number
   relay?: boolean
+  /** Finds the rights of repairs; absent: nobody asks */
+  commandOf?: CommandOf
 }
 
 /** The streams to print on: those of `process`, except in tests. */
@@ -134,7 +137,7 @@ export async function examineAs(
 }
 
 async function open(
-  { deployment, config: file, timeout = defaultTimeoutSeconds, relay }: DoctorFlags,
+  { deployment, config: file, timeout = defaultTimeoutSeconds, relay, commandOf }: DoctorFlags,
   checks: readonly Check[],
   signal: AbortSignal,
   past: DiagnosisOptions['past'] = 'with-problems',
@@ -156,6 +159,7 @@ async function open(
       }),
     deadlineMs: timeoutMs + deadlineSlackMs,
     past,
+    commandOf,
     signal,
   })
 }

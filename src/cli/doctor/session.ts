@@ -7,6 +7,7 @@ import { withDeadline } from '../../engine/judge.ts'
 import { runChecks } from '../../engine/run-checks.ts'
 import type { RunOptions } from '../../engine/run-checks.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
+import type { CommandOf } from './rights.ts'
 
 export interface DiagnosisOptions {
   checks: readonly Check[]
@@ -17,10 +18,13 @@ export interface DiagnosisOptions {
   waitMs?: number | undefined
   /** When to ask what happened before the diagnosis; by default if there is a problem */
   past?: RunOptions['past']
+  /** Finds the rights of repairs; absent: nobody asks */
+  commandOf?: CommandOf | undefined
   signal: AbortSignal
 }
 
-type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'renew' | 'close'>
+type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'renew' | 'close'> &
+  Partial<OpenedDeployment>
 
 /**
  * Diagnoses one deployment repeatedly, on the same connections and tokens as long as the service's settings lead there.
@@ -38,6 +42,7 @@ export function diagnosis({
   deadlineMs,
   waitMs,
   past = 'with-problems',
+  commandOf,
   signal,
 }: DiagnosisOptions): Diagnosis {
   let current: Observed | null = null
@@ -62,7 +67,7 @@ export function diagnosis({
       return examine(onResult)
     }
     const { schemaVersion, deployment: name, found, platform, ...rest } = report
-    return {
+    const whole: DoctorReport = {
       schemaVersion,
       deployment: name,
       ...(found !== undefined && { found }),
@@ -71,8 +76,16 @@ export function diagnosis({
       ...(deployment.timeZone !== null && { timeZone: deployment.timeZone }),
       ...rest,
     }
+    if (commandOf === undefined || !canChange(opened) || report.rootCauses.length === 0) return whole
+    const { withRights } = await import('./rights.ts')
+    return withRights(whole, opened, { commandOf, waitMs: waitMs ?? deadlineMs })
   }
   return { examine, close }
+}
+
+/** A report that was saved has nothing to change. */
+function canChange(opened: Observed): opened is OpenedDeployment {
+  return opened.control !== undefined
 }
 
 function isLost({ status, error }: CheckReport): boolean {

@@ -2,9 +2,12 @@ import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import type { RunResult } from '../../engine/carry-out.ts'
 import { stackText } from '../../output/error-text.ts'
 import { repairText } from '../../output/repair.ts'
+import { repairs } from '../../repairs/index.ts'
 import { BaseCommand } from '../base-command.ts'
 import { screenOf } from '../screen.ts'
 import { jsonText, print } from '../write.ts'
+import type { RepairFlags } from './flags.ts'
+import { runRepair } from './run-repair.ts'
 
 /** How a repair ended, and how its end is to be printed. */
 export interface Repaired {
@@ -17,6 +20,8 @@ export interface Repaired {
 export abstract class RepairCommand extends BaseCommand {
   /** Words after the program's name, as typed */
   words: readonly string[] = process.argv.slice(2)
+  /** Carries out what the words ask for; `doctor` only asks for the rights of it */
+  perform: typeof runRepair = runRepair
 
   /**
    * Plans, confirms and applies. Prints the plan and the progress, not the end. Throws AdminError before there is a
@@ -56,4 +61,17 @@ export function printEnd(result: RunResult, config: string | undefined): void {
 /** Prints where a bug of this program occurred. */
 export function tellStack({ stack }: Pick<RunResult, 'stack'>): void {
   if (stack !== undefined) print(process.stderr, stackText(stack))
+}
+
+/** Plans, confirms and applies a change of the service itself. */
+export async function changeService(
+  id: 'service-stop' | 'service-start' | 'service-restart',
+  flags: RepairFlags,
+  command: Pick<RepairCommand, 'words' | 'perform' | 'config'>,
+): Promise<Repaired> {
+  const {
+    words,
+    config: { version },
+  } = command
+  return { result: await command.perform(flags, { repair: repairs[id], options: {}, words, version }), flags }
 }

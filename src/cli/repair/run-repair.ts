@@ -16,7 +16,6 @@ import { fillCommand, fillPlan } from '../../engine/remedy.ts'
 import { runError } from '../../engine/steps.ts'
 import { planText } from '../../output/plan.ts'
 import { printable } from '../../output/text.ts'
-import { repairs } from '../../repairs/index.ts'
 import { screenOf } from '../screen.ts'
 import { print, tellLine } from '../write.ts'
 import { journalOptions, runOf, underLocks } from './carry.ts'
@@ -25,7 +24,6 @@ import { refuseIfReadOnly } from './read-only.ts'
 import type { RepairFlags } from './flags.ts'
 import { patienceMs, refuseRisks, refuseUnknownRisks } from './flags.ts'
 import { refuseIfUnfinished } from './list-runs.ts'
-import type { Repaired } from './repair-command.ts'
 import type { RepairSession } from './session.ts'
 import { filledError, withDeployment } from './session.ts'
 
@@ -210,13 +208,4 @@ async function differenceOf({ opened }: Pick<RepairSession, 'opened'>, { steps }
     parts.push(`${printable(action.file)}\n${lines.map((line) => `    ${printable(line)}\n`).join('')}`)
   }
   return parts.join('')
-}
-
-/** Plans, confirms and applies a change of the service itself. */
-export async function changeService(
-  id: 'service-stop' | 'service-start' | 'service-restart',
-  flags: RepairFlags,
-  { words, config: { version } }: { words: readonly string[]; config: { version: string } },
-): Promise<Repaired> {
-  return { result: await runRepair(flags, { repair: repairs[id], options: {}, words, version }), flags }
 }

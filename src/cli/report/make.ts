@@ -13,6 +13,7 @@ import { plainScreen } from '../../output/paint.ts'
 import type { MadeReport, ReportManifest } from '../../output/report.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { reportText } from '../doctor/print.ts'
+import type { CommandOf } from '../doctor/rights.ts'
 import { diagnosis } from '../doctor/session.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, withInterrupts } from '../interrupt.ts'
 import { relayOf } from '../relay.ts'
@@ -32,7 +33,7 @@ export interface ReportFlags {
  * Diagnoses a deployment and writes what was seen into an archive. Throws USAGE for a size that is wrong or too small,
  * and what finding and opening a deployment, and writing a file, throw.
  */
-export async function makeReport(flags: ReportFlags, version: string): Promise<MadeReport> {
+export async function makeReport(flags: ReportFlags, version: string, commandOf: CommandOf): Promise<MadeReport> {
   const most = parseBytes(flags['max-size'])
   if (most === null)
     throw new AdminError('USAGE', `--max-size ${flags['max-size'].slice(0, 100)} is not a size: write it as 50MB`)
@@ -64,6 +65,7 @@ export async function makeReport(flags: ReportFlags, version: string): Promise<M
         open: async () => ({ ...opened, open: recorder.open }),
         deadlineMs,
         past: 'always',
+        commandOf,
         signal,
       })
       const report = await examined.examine()

@@ -168,7 +168,7 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
   const documents = isDocument(format) || flags.output ? await import('../doctor/documents.ts') : null
   const outputs = (await documents?.outputsOf(flags.output ?? [])) ?? []
   return reading(flags.from, async (signal) => {
-    const { manifest, json } = await readReport(flags.from, [evidenceFile], signal)
+    const { manifest, json } = await readReport(flags.from, [evidenceFile, diagnosisFile], signal)
     const { startedAt, at, deployment, commands, deadlineMs, recording } = evidenceIn(flags.from, json)
     const open = replaySources(recording)
     const judged = await judgedAt(at, async () =>
@@ -182,7 +182,7 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
       }).examine(),
     )
     const report = {
-      ...withoutNumbers(judged),
+      ...withLacks(withoutNumbers(judged), json(diagnosisFile) as Partial<DoctorReport> | null),
       startedAt: startedAt.toISOString(),
       durationMs: at.getTime() - startedAt.getTime(),
     }
@@ -205,6 +205,18 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose })
     return exitCode
   })
+}
+
+/** Adds the rights that were missing: a report has nobody to ask. */
+function withLacks(judged: DoctorReport, recorded: Partial<DoctorReport> | null): DoctorReport {
+  const former = new Map((recorded?.checks ?? []).map((it) => [it.id, it.remedy]))
+  const checks = judged.checks.map((it) => {
+    const { text, lacks } = former.get(it.id) ?? {}
+    return it.remedy === undefined || typeof lacks !== 'string' || text !== it.remedy.text
+      ? it
+      : { ...it, remedy: { ...it.remedy, lacks } }
+  })
+  return { ...judged, checks }
 }
 
 async function judgedAt<T>(at: Date, judge: () => Promise<T>): Promise<T> {

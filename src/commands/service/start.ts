@@ -1,6 +1,5 @@
-import { RepairCommand } from '../../cli/repair/repair-command.ts'
+import { RepairCommand, changeService } from '../../cli/repair/repair-command.ts'
 import type { Repaired } from '../../cli/repair/repair-command.ts'
-import { changeService } from '../../cli/repair/run-repair.ts'
 import { repairFlags } from '../../cli/repair/flags.ts'
 
 export default class ServiceStart extends RepairCommand {

@@ -72,7 +72,8 @@ function detailsOf(check: CheckReport): string[] {
   const { head, lines } = changesTold(check) ?? { head: null, lines: [] }
   const changes =
     head === null ? [] : [head, ...lines.map(({ at, message }) => `  ${at === '' ? '' : `${at} `}${message}`)]
-  return [...found, ...changes, text, ...commands.map((it) => `  ${typedHere(it)}`)]
+  const lacks = check.remedy?.lacks === undefined ? [] : [`Missing right: ${check.remedy.lacks}`]
+  return [...found, ...changes, text, ...commands.map((it) => `  ${typedHere(it)}`), ...lacks]
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3)
@@ -125,6 +126,7 @@ function storyOf({ root, explained, unjudged }: Story, before: CheckReport | und
     ...(changes === null ? [] : [[changes.head, ...listOf(changes.lines)].join('\n\n')]),
     `**Repair:** ${markdownText(text)}`,
     ...(commands.length === 0 ? [] : [markdownBlock(commands.map(typedHere))]),
+    ...(root.remedy?.lacks === undefined ? [] : [`**Missing right:** ${markdownText(root.remedy.lacks)}`]),
     ...(root.remedy?.risk === undefined ? [] : [`**Risk:** ${markdownText(root.remedy.risk)}`]),
     ...(root.remedy?.undo === undefined ? [] : [`**Undo:**\n\n${markdownBlock([typedHere(root.remedy.undo)])}`]),
   ].join('\n\n')

@@ -134,10 +134,11 @@ function storyLines(
   return root.remedy ? [...lines, ...remedyLines(root.remedy, columns)] : lines
 }
 
-function remedyLines({ text, commands, risk, undo }: Remedy, columns: number): string[] {
+function remedyLines({ text, commands, risk, undo, lacks }: Remedy, columns: number): string[] {
   return [
     ...hang('  Repair: ', printable(text), columns),
     ...commands.map((command) => `      ${printable(command)}`),
+    ...(lacks ? hang('  Missing right: ', printable(lacks), columns) : []),
     ...(risk ? hang('  Risk: ', printable(risk), columns) : []),
     ...(undo ? hang('  Undo: ', printable(undo), columns) : []),
   ]

@@ -105,6 +105,9 @@ function composeControl(view: View, commands: ServiceManager['commands'], option
     writeSetting: async (change) => writeSetting(view, change, environment),
     fetchImage: async (wanted, how) => fetchImage(view, wanted, how),
     trySetting: async (change) => trySetting(view, change, environment),
+    async askRights(change) {
+      if (change) await trySetting(view, change, environment)
+    },
   }
 }
 

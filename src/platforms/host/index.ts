@@ -59,6 +59,9 @@ export function openHost(
         },
         writeSetting: async (change, traces) => writeSetting(change, manager, settings.environmentFile, traces),
         trySetting: async (change) => trySetting(change, manager, settings.environmentFile),
+        async askRights(change) {
+          if (change) await trySetting(change, manager, settings.environmentFile)
+        },
       }
     },
     async log() {

@@ -51,11 +51,14 @@ export async function changesOf(
       unseen.push(error.message)
       return otherwise
     })
-  const selectors = selectorsOf(workload)
+  const { own: ownSelector, release: ofRelease } = selectorsOf(workload)
   const each = async <T extends { metadata: Workload['metadata'] }>(
     resource: 'replicasets' | 'controllerrevisions' | 'pods',
   ): Promise<readonly T[]> => {
     const { namespace } = place
+    // each kind of workload keeps its revisions in one of the two
+    const isOwn = resource === (place.resource === 'deployments' ? 'replicasets' : 'controllerrevisions')
+    const selectors = [...(isOwn ? [ownSelector] : []), ...(ofRelease === null ? [] : [ofRelease])]
     const lists = selectors.map(async (labelSelector) =>
       client.list<T>({ resource, namespace, query: { labelSelector } }),
     )
@@ -65,7 +68,7 @@ export async function changesOf(
   const [sets, revisions, beside, objects, nodes] = await Promise.all([
     each<ReplicaSet>('replicasets'),
     each<ControllerRevision>('controllerrevisions'),
-    selectors.length > 1 ? each<Pod>('pods') : own,
+    each<Pod>('pods'),
     settingsChanges(client, place.namespace, workload, seen),
     nodeChanges(client, own, seen),
   ])
@@ -99,11 +102,13 @@ function isOfRecentPods({ name, owner }: Revision, pods: readonly Pod[]): boolea
   })
 }
 
-/** Returns the label selectors of the workload's own objects, and of those of its Helm release if it names one. */
-function selectorsOf({ metadata: { labels = {}, annotations = {} }, spec }: Workload): string[] {
+/** Returns the label selectors of the workload's own objects, and of those of its Helm release; null: it names none. */
+function selectorsOf({ metadata: { labels = {}, annotations = {} }, spec }: Workload): {
+  own: string
+  release: string | null
+} {
   const name = annotations[release.annotation] ?? labels[release.label]
-  const all = [selectorText(spec.selector), ...(name === undefined ? [] : [`${release.label}=${name}`])]
-  return [...new Set(all)]
+  return { own: selectorText(spec.selector), release: name === undefined ? null : `${release.label}=${name}` }
 }
 
 function controllerOf(owners: Owners = []): Owners[number] | undefined {

@@ -60,6 +60,8 @@ export interface KubernetesClient {
   watch<T>(asked: Asked, signal?: AbortSignal): AsyncGenerator<{ type: string; object: T }>
   /** True if this user may do that */
   may(verb: string, asked: Asked): Promise<boolean>
+  /** Throws FORBIDDEN if this user may not do it, and as `may` */
+  assertMay(verb: string, asked: Asked): Promise<void>
   /** Returns the address of a WebSocket, and the options of its socket */
   socket(asked: Asked): Promise<SocketOptions & { url: string }>
   /** Returns the error for a WebSocket that was answered like this instead of opened */
@@ -202,6 +204,33 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     }
   }
 
+  const mayBy = async (
+    ask: ReturnType<typeof askUntil>,
+    verb: string,
+    { resource, namespace: where, name, subresource }: Asked,
+  ): Promise<boolean> => {
+    const attributes = {
+      verb,
+      group: groupOf(resource),
+      resource,
+      ...(where !== null && { namespace: where }),
+      ...(name !== undefined && { name }),
+      ...(subresource !== undefined && { subresource }),
+    }
+    const body = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes: attributes },
+    }
+    const review = await ask(
+      'create',
+      { resource: 'selfsubjectaccessreviews', namespace: null },
+      { method: 'POST', body: JSON.stringify(body) },
+      json<{ status?: { allowed?: boolean } }>,
+    )
+    return review.status?.allowed === true
+  }
+
   const clientThat = (
     ask: ReturnType<typeof askUntil>,
     whose: string,
@@ -247,27 +276,10 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
         if (isRecord(event) && typeof event['type'] === 'string') yield event as { type: string; object: T }
       }
     },
-    async may(verb, { resource, namespace: where, name, subresource }) {
-      const attributes = {
-        verb,
-        group: groupOf(resource),
-        resource,
-        ...(where !== null && { namespace: where }),
-        ...(name !== undefined && { name }),
-        ...(subresource !== undefined && { subresource }),
-      }
-      const body = {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: attributes },
-      }
-      const review = await ask(
-        'create',
-        { resource: 'selfsubjectaccessreviews', namespace: null },
-        { method: 'POST', body: JSON.stringify(body) },
-        json<{ status?: { allowed?: boolean } }>,
-      )
-      return review.status?.allowed === true
+    may: async (verb, asked) => mayBy(ask, verb, asked),
+    async assertMay(verb, asked) {
+      if (!(await mayBy(ask, verb, asked)))
+        throw refusal(verb, asked, { code: 403, reason: 'Forbidden', message: '' }, speaker)
     },
     async socket(asked) {
       return {

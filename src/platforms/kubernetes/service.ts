@@ -26,6 +26,8 @@ import { MissingProgram, execIn } from './exec.ts'
 
 /** Milliseconds for which what was read when the service was found answers questions */
 const firstLifeMs = 1000
+/** Milliseconds for which what a status was judged by is what changed, too */
+const judgedMs = 10_000
 
 /** Number of pods whose objects are shown whole */
 const mostDefined = 20
@@ -64,6 +66,7 @@ export function clusterService(
 ): ClusterService {
   const { resource, namespace, name, why } = found
   let freshUntil = performance.now() + firstLifeMs
+  let judged: { now: Workload; pods: readonly Pod[]; at: number } | null = null
   const workload = async (): Promise<Workload> =>
     performance.now() <= freshUntil ? found.workload : client.get<Workload>({ resource, namespace, name })
   const containerIn = ({ spec }: Workload): FoundService['container'] =>
@@ -92,6 +95,7 @@ export function clusterService(
     async status() {
       const now = await client.get<Workload>({ resource, namespace, name })
       const pods = await podsOf(client, found, now)
+      judged = { now, pods, at: performance.now() }
       const [own, others] = [ownOf(now, pods), othersOf(now, pods)]
       const status = statusOf(
         now,
@@ -136,7 +140,10 @@ export function clusterService(
     },
     async changes() {
       const { changesOf } = await import('./changes.ts')
-      const now = await client.get<Workload>({ resource, namespace, name })
+      // what changed is told beside what was judged, so that is not asked for twice
+      if (judged !== null && performance.now() - judged.at < judgedMs)
+        return changesOf(client, place, judged.now, judged.pods)
+      const now = await workload()
       return changesOf(client, place, now, await podsOf(client, found, now))
     },
     environment: async () => environmentOf(client, namespace, containerIn(await workload())),
@@ -190,6 +197,7 @@ export function clusterService(
     settingsFiles: null,
     forget() {
       freshUntil = Number.NEGATIVE_INFINITY
+      judged = null
     },
   }
 }

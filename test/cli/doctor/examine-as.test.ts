@@ -205,9 +205,7 @@ test('waiting says on standard error what is waited for, and only the last repor
     remedy: { text: 'Make room.', commands: [] },
     run: async () => broken,
   })
-  expect(
-    await examineAs({ ...flags, config, wait: true, 'wait-seconds': 2, interval: 0.5 }, [check], terminal),
-  ).toBe(1)
+  expect(await examineAs({ ...flags, config, wait: true, 'wait-seconds': 2, interval: 0.5 }, [check], terminal)).toBe(1)
   expect(said.length).toBeGreaterThan(0)
   expect(
     said.every((text) => /^1 problem: database\/disk\. Trying again in 1 s; giving up in [12] s\.\n$/.test(text)),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CheckReport } from '../../../src/core/check.ts'
-import { stepsOf } from '../../../src/cli/doctor/fix.ts'
+import { stepsOf } from '../../../src/cli/doctor/fix-steps.ts'
 
 const problem = (id: string, commands: readonly string[], more: Partial<CheckReport> = {}): CheckReport => ({
   id,

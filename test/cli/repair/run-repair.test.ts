@@ -287,7 +287,7 @@ describe('one repair at a time', () => {
               ...of.session.opened.control,
               service: async () => ({
                 ...(await of.session.opened.control.service()),
-                tryStop: async () => {
+                askRights: async () => {
                   throw new AdminError(code, 'user op may not patch deployments/scale', ['look -d {deployment}'])
                 },
               }),

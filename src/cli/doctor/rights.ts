@@ -1,0 +1,78 @@
+import type { DoctorReport } from '../../core/check.ts'
+import { AdminError } from '../../core/error.ts'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import { documentOf } from '../../engine/carry-out.ts'
+import { withDeadline } from '../../engine/judge.ts'
+import { lackedRights, makePlan } from '../../engine/plan.ts'
+import type { OpenedDeployment } from '../../runtime/index.ts'
+import type { RepairCommand } from '../repair/repair-command.ts'
+import { stepsOf } from './fix-steps.ts'
+import type { Fix } from './fix-steps.ts'
+
+/** Returns the command of a repair, as if these words had been typed. */
+export type CommandOf = (fix: Fix, words: readonly string[]) => Promise<RepairCommand>
+
+/** Repairs whose plan needs no other program, and whose rights can be asked. */
+const asked: readonly (Fix | undefined)[] = [
+  'flush-sessions',
+  'reset-queues',
+  'service-restart',
+  'service-start',
+  'set-env',
+  'unlock-changelog',
+]
+
+/**
+ * Adds to each remedy that is a repair the right for it that this user lacks, as far as that can be asked in this time
+ * without changing anything. Throws INTERRUPTED.
+ */
+export async function withRights(
+  report: DoctorReport,
+  opened: OpenedDeployment,
+  { commandOf, waitMs }: { commandOf: CommandOf; waitMs: number },
+): Promise<DoctorReport> {
+  const steps = stepsOf(report, true).filter(
+    ({ does, fix, words }) => does === 'repair' && asked.includes(fix) && words?.includes('--apply') !== true,
+  )
+  const lacks = new Map<string, string>()
+  const ask = async ({ root, fix, words }: (typeof steps)[number]): Promise<void> => {
+    const command = await commandOf(fix!, words!)
+    const lacked = await withDeadline(lackedBy(command, opened), waitMs, () => new AdminError('TIMED_OUT', 'too late'))
+    if (lacked) lacks.set(root.id, lacked.message)
+  }
+  await Promise.all(
+    steps.map(async (step) =>
+      ask(step).catch((error: unknown) => {
+        // a repair that cannot be planned says so itself; a diagnosis says what it found
+        if (error instanceof AdminError && error.code === 'INTERRUPTED') throw error
+      }),
+    ),
+  )
+  const checks = report.checks.map((it) => {
+    const missing = lacks.get(it.id)
+    return it.remedy === undefined || missing === undefined
+      ? it
+      : { ...it, remedy: { ...it.remedy, lacks: withoutSecretsIn(missing) } }
+  })
+  return { ...report, checks }
+}
+
+/** Makes the plan of a command, and returns the first right that is missing for it; null: none is known to be. */
+async function lackedBy(
+  command: RepairCommand,
+  { open, control, deployment }: OpenedDeployment,
+): Promise<AdminError | null> {
+  let lacked: AdminError | null = null
+  command.perform = async (_, { repair, options }) => {
+    const plan = await makePlan(repair, open, deployment, options)
+    lacked = (await lackedRights(plan, { open, control }))[0]?.error ?? null
+    return { document: documentOf(plan, { outcome: 'planned' }), exitCode: 0 }
+  }
+  try {
+    await command.repair()
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'FORBIDDEN') return error
+    throw error
+  }
+  return lacked
+}
