@@ -84,7 +84,7 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
       const exitCode = exitCodeOf(report)
       const steps = stepsOf(
         report.checks,
-        { ...target, ...(isPresent && { label: null }), upgrade: await upgradeWith(values, opened.open) },
+        { ...target, ...(isPresent && { label: null }), upgrade: await upgradeWith(values, opened) },
         (asked) => fillCommand(asked, deployment, commands),
       )
       const { schemaVersion, deployment: shown, found, platform, ...rest } = report
@@ -156,9 +156,15 @@ async function valuesIn(flags: PreflightFlags, { deployment, open }: OpenedDeplo
   }
 }
 
-/** Returns the command that makes the upgrade: Helm's if there are values and a release, else where to make it. */
-async function upgradeWith(values: DeclaredValues | null, { release }: OpenedDeployment['open']): Promise<Suggestion> {
-  if (!values) return '{edit}'
+/**
+ * Returns the command that makes the upgrade: Helm's if there are values and a release, else where to make it; null:
+ * only the operator knows how the service was installed.
+ */
+async function upgradeWith(
+  values: DeclaredValues | null,
+  { open: { release }, deployment }: OpenedDeployment,
+): Promise<Suggestion | null> {
+  if (!values) return traitsOf(deployment).image === 'by-hand' ? null : '{edit}'
   try {
     return (await release()).helm('upgrade', 'CHART', ...values.files.flatMap((file) => ['-f', file]))
   } catch (error) {
@@ -199,7 +205,7 @@ function bytesIn(text: string): number {
 function stepsOf(
   reports: readonly CheckReport[],
   /** `label` null: the service stays at its build */
-  target: Omit<UpgradeTarget, 'label'> & { label: string | null; upgrade: Suggestion },
+  target: Omit<UpgradeTarget, 'label'> & { label: string | null; upgrade: Suggestion | null },
   fill: (asked: Suggestion) => Suggestion,
 ): PreflightDocument['steps'] {
   const before = reports.flatMap(({ id, status, remedy, error, because }): PreflightDocument['steps'] => {
@@ -220,7 +226,7 @@ function stepsOf(
       : [
           {
             text: `Upgrade the service to ${target.label}, and wait until all is healthy.`,
-            commands: [fill(target.upgrade), look],
+            commands: [...(target.upgrade === null ? [] : [fill(target.upgrade)]), look],
           },
         ]),
     ...(target.label !== null && target.build !== null && migratesTrees(target.build)

@@ -2,7 +2,9 @@ import type { Check, Finding, Outcome, Remedy } from '../../../core/check.ts'
 import { defineCheck } from '../../../core/check.ts'
 import { AdminError } from '../../../core/error.ts'
 import { bytes, counted, listed, span } from '../../../core/format.ts'
-import { command } from '../../../core/shell-command.ts'
+import { command, nested } from '../../../core/shell-command.ts'
+import type { Suggestion } from '../../../core/shell-command.ts'
+import { typed } from '../../../core/typed.ts'
 import type { BrokerQueue } from '../../../core/sources.ts'
 import { byHand } from '../../../domain/by-hand.ts'
 import { onBroker, pgDump, rabbitmqctl, settingLines } from '../../../domain/evidence.ts'
@@ -44,7 +46,16 @@ export function preflightChecks(target: UpgradeTarget): readonly Check[] {
   ]
 }
 
-function backupFor({ backupAt }: UpgradeTarget): Check {
+/** Returns the same question with more said. */
+function again({ label, broker, values }: UpgradeTarget, ...more: readonly string[]): Suggestion {
+  const asked = broker === null || more.includes('--broker') ? [] : ['--broker', broker]
+  const files = (values?.files ?? []).flatMap((file) => ['--values', file])
+  const words = typed(['--to', label, ...asked, ...files, ...more])
+  return command`testops-admin preflight -d {deployment} ${nested(words)}`
+}
+
+function backupFor(target: UpgradeTarget): Check {
+  const { backupAt } = target
   return defineCheck({
     id: 'backup',
     title: 'a recent backup of the database exists',
@@ -56,7 +67,7 @@ function backupFor({ backupAt }: UpgradeTarget): Check {
       if (backupAt === null)
         throw new AdminError('UNAVAILABLE', 'no backup was named: a migration of the database cannot be undone', [
           dump,
-          'testops-admin preflight --help   # --backup-taken says when a backup was made',
+          command`${nested(again(target, '--backup-taken', '1h'))}   # when it was made: a time, or how long ago`,
         ])
       const age = Date.now() - backupAt.getTime()
       if (age <= recentHours * 3_600_000) return { status: 'ok', detail: `made ${span(age)} ago` }
@@ -98,7 +109,8 @@ function lockFor(): Check {
   }
 }
 
-function roomFor({ freeBytes }: UpgradeTarget): Check {
+function roomFor(target: UpgradeTarget): Check {
+  const { freeBytes } = target
   return {
     ...databaseDisk,
     async run(sources, deployment): Promise<Outcome> {
@@ -114,7 +126,7 @@ function roomFor({ freeBytes }: UpgradeTarget): Check {
             bytes(size),
           [
             command`df -H ${storages[0]?.dataDirectory ?? '/var/lib/postgresql'}   # where PostgreSQL runs`,
-            'testops-admin preflight --help   # --database-free takes the figure',
+            command`${nested(again(target, '--database-free', '20GB'))}   # with what df shows`,
           ],
         )
       if (free >= size) return { status: 'ok', detail: `${bytes(free)} are free, the database has ${bytes(size)}` }
@@ -159,7 +171,8 @@ function remedyFor(foreign: readonly BrokerQueue[], { isOwn }: { isOwn: boolean 
 }
 
 /** Judges the queues: for the broker as it is, or for the version that it is about to get (FIELD-NOTES.md 3). */
-function queuesFor({ broker: version }: UpgradeTarget): Check {
+function queuesFor(target: UpgradeTarget): Check {
+  const { broker: version } = target
   const asItIs: typeof brokerQueuesDurable = {
     ...brokerQueuesDurable,
     run: async (sources, deployment) => known(await brokerQueuesDurable.run(sources, deployment)),
@@ -180,7 +193,10 @@ function queuesFor({ broker: version }: UpgradeTarget): Check {
           status: 'problem',
           severity: 'error',
           findings: [{ message: `RabbitMQ is ${present} already, newer than ${version}`, evidence: shown }],
-          remedy: { text: 'Name a newer version of RabbitMQ, or none.', commands: ['testops-admin preflight --help'] },
+          remedy: {
+            text: 'Name a newer version of RabbitMQ, or none.',
+            commands: [again({ ...target, broker: null })],
+          },
         }
       if (deniesTransientQueues(version) !== true) return asItIs.run(sources, deployment)
       if (isOlder(present, lastBefore))
@@ -195,7 +211,10 @@ function queuesFor({ broker: version }: UpgradeTarget): Check {
               evidence: shown,
             },
           ],
-          remedy: { text: `Upgrade RabbitMQ to ${lastBefore} first.`, commands: ['testops-admin preflight --help'] },
+          remedy: {
+            text: `Upgrade RabbitMQ to ${lastBefore} first.`,
+            commands: [again(target, '--broker', lastBefore)],
+          },
         }
       const findings: Finding[] = []
       // those of others, and those that RabbitMQ has named, keep the broker from starting just as well

@@ -32,7 +32,7 @@ const columns = `id::int AS id, name, status, ${dateColumns}`
 interface ChosenTrees {
   projectId?: number
   treeId?: number
-  /** only trees whose data still has the old structure */
+  /** only trees whose data still has the old structure; one that failed is tried again only when it is asked for */
   unmigrated?: boolean
 }
 
@@ -52,7 +52,8 @@ function createTreeJobs(
      SELECT format('test-case-tree-migration: project %s, tree %s', project_id, id), 'IN_PROGRESS', project_id, id
      FROM tree
      WHERE ($1::bigint IS NULL OR project_id = $1) AND ($2::bigint IS NULL OR id = $2)
-       AND NOT ($3::boolean AND migrated)
+       AND NOT ($3::boolean AND (
+         migrated OR EXISTS (SELECT FROM async_job job WHERE job.tree_id = tree.id AND job.status = 'FAILED')))
      ORDER BY id
      RETURNING id::int AS job, tree_id::int AS "treeId", project_id::int AS "projectId"`,
     [projectId ?? null, treeId ?? null, unmigrated],
