@@ -22,6 +22,8 @@ export interface UnlockOptions {
   restart: boolean
   /** Schema of the table, if several schemas have one */
   schema: string | null
+  /** False to judge a lock that was taken only just now at once; absent: waits until the service's log tells */
+  waits?: boolean
 }
 
 export const unlockChangelog = defineRepair({
@@ -29,7 +31,7 @@ export const unlockChangelog = defineRepair({
   title: 'release the change-log lock',
   reads: ['database'],
   wants: ['service', 'logs', 'api'],
-  async plan({ database: given, service, logs, api }, deployment, { restart, schema }: UnlockOptions) {
+  async plan({ database: given, service, logs, api }, deployment, { restart, schema, waits = true }: UnlockOptions) {
     const target: Record<string, string> = {}
     const parts: Part[] = []
     let around = await surroundings({ service, logs, api }, deployment)
@@ -37,7 +39,7 @@ export const unlockChangelog = defineRepair({
     let looked = await lookAtAll(databases, around)
     assertKnown(schema, looked)
     assertAnyTable(looked, around)
-    const pause = Math.max(...(await Promise.all(looked.map(async (one) => untilTold(one, around)))))
+    const pause = waits ? Math.max(...(await Promise.all(looked.map(async (one) => untilTold(one, around))))) : 0
     if (pause > 0) {
       await sleep(pause)
       around = await surroundings({ service, logs, api }, deployment)

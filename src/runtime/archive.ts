@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { link, lstat, rm } from 'node:fs/promises'
+import { link, lstat, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -27,6 +27,7 @@ export async function writeArchive(
   const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`)
   try {
     signal.throwIfAborted()
+    await removeLeft(path)
     const tar = pack()
     // `pipeline` tells of it; without a listener, the process would end
     tar.on('error', () => undefined)
@@ -51,6 +52,22 @@ export async function writeArchive(
   } catch (error) {
     await rm(part, { force: true }).catch(() => undefined)
     throw signal.aborted ? new AdminError('INTERRUPTED', `${path} was not written`) : notWritten(path, error)
+  }
+}
+
+/** Milliseconds after which nobody still writes a part: a report takes minutes at most */
+const leftAfterMs = 3_600_000
+
+/** Removes what killed runs have left of an archive of this name, or of reports that chose their names themselves. */
+async function removeLeft(path: string): Promise<void> {
+  const named = /^\.(.+)\.\d+\.part$/
+  const isOurs = (name: string | undefined): boolean =>
+    name !== undefined && (name === basename(path) || /^testops-report-.+\.tar\.gz$/.test(name))
+  const names = await readdir(dirname(path)).catch(() => [])
+  for (const name of names.filter((it) => isOurs(named.exec(it)?.[1]))) {
+    const part = join(dirname(path), name)
+    const found = await lstat(part).catch(() => null)
+    if (found?.isFile() === true && Date.now() - found.mtimeMs > leftAfterMs) await rm(part, { force: true })
   }
 }
 

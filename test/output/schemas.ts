@@ -8,7 +8,7 @@ const folder = new URL('../../src/output/schemas/', import.meta.url)
 export function faultsOf(schema: string, document: unknown): string[] {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strict: true, strictRequired: false })
   formats.default(ajv)
-  for (const file of readdirSync(folder))
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.json')))
     ajv.addSchema(JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as object)
   const validate = ajv.getSchema(`${schema}.schema.json`)!
   void validate(document)

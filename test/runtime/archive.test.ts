@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -43,6 +43,30 @@ test('a file that exists stays as it is', async () => {
     code: 'REFUSED',
   })
   expect(await readFile(path, 'utf8')).toBe('mine')
+})
+
+test('what a killed run left is removed, once nobody can be writing it; other files stay', async () => {
+  const own = join(folder, 'left')
+  await mkdir(own)
+  const hour = new Date(Date.now() - 3_700_000)
+  const old = [
+    '.x.tar.gz.12.part',
+    '.testops-report-lab-1.tar.gz.13.part',
+    '.y.tar.gz.14.part',
+    '.x.tar.gz.part',
+    'x.part',
+  ]
+  for (const name of old) {
+    await writeFile(join(own, name), '')
+    await utimes(join(own, name), hour, hour)
+  }
+  await writeFile(join(own, '.x.tar.gz.15.part'), '')
+  await mkdir(join(own, '.x.tar.gz.16.part'))
+  await utimes(join(own, '.x.tar.gz.16.part'), hour, hour)
+  await writeArchive(join(own, 'x.tar.gz'), { folder: 'top', files, at, signal: never })
+  expect((await readdir(own)).sort()).toEqual(
+    ['.x.tar.gz.15.part', '.x.tar.gz.16.part', '.x.tar.gz.part', '.y.tar.gz.14.part', 'x.part', 'x.tar.gz'].sort(),
+  )
 })
 
 test('an archive that could not be written leaves nothing behind', async () => {

@@ -16,7 +16,7 @@ import type { LockTables, LookedFor } from '../../domain/lock/row.ts'
 import { lockEvidence, zoneEvidence } from '../../domain/lock/evidence.ts'
 import { stepsByHand } from '../../domain/lock/steps.ts'
 import type { LockInQuestion } from '../../domain/lock/steps.ts'
-import { situationOf, surroundings } from '../../domain/lock/situation.ts'
+import { situationOf, surroundings, untilLogged } from '../../domain/lock/situation.ts'
 import type { Surroundings } from '../../domain/lock/situation.ts'
 import { had, tolerant } from '../../domain/wanted.ts'
 import { command } from '../../core/shell-command.ts'
@@ -43,6 +43,16 @@ function makeSure(lacks: readonly Lack[], lock: LockInQuestion): Remedy {
     ),
     commands: [...steps.map(({ command: it }) => it), ...commands],
   }
+}
+
+/** Longest wait of the repair, in milliseconds, that is no trouble */
+const soonMs = 60_000
+/** For a lock so new that the service's log cannot show yet who holds it. The repair waits for that, and may refuse */
+const releaseSoon: Remedy = {
+  text:
+    "The lock is so new that the service's log does not show yet whether the holder is alive. The repair waits for " +
+    'that, and refuses if the holder may be alive.',
+  commands,
 }
 
 const waitForIt: Remedy = {
@@ -195,6 +205,10 @@ async function judge(
     ...lockEvidence(database, situation, around, service, user),
   ]
   const { granted } = situation
+  const isSoon =
+    holding.holder === 'unproven' &&
+    holding.lacks.every((lack) => lack === 'zone') &&
+    (await isToldSoon(row, database, around))
   const since =
     granted !== null && granted.earliest.getTime() === granted.latest.getTime() ? granted.earliest : undefined
   return problem(
@@ -202,13 +216,21 @@ async function judge(
     { message, evidence },
     countingRows(tables.own).length > 1
       ? keepOne(database.target, user, tables.own)
-      : holding.holder === 'unproven'
-        ? makeSure(holding.lacks, { deployment, target: database.target, user, lockedBy: row.lockedBy })
-        : holding.holder === 'live'
-          ? waitForIt
-          : release,
+      : holding.holder === 'unproven' && isSoon
+        ? releaseSoon
+        : holding.holder === 'unproven'
+          ? makeSure(holding.lacks, { deployment, target: database.target, user, lockedBy: row.lockedBy })
+          : holding.holder === 'live'
+            ? waitForIt
+            : release,
     since,
   )
+}
+
+/** True if the service's log will soon show who holds the lock. */
+async function isToldSoon(row: ChangelogLockRow, database: DatabaseSource, around: Surroundings): Promise<boolean> {
+  const ms = await untilLogged(row, database, around)
+  return ms > 0 && ms <= soonMs
 }
 
 function problem(severity: Severity, finding: Finding, remedy: Remedy, since?: Date): Outcome {

@@ -85,6 +85,54 @@ test('an answer that comes too late is not waited for', async () => {
   expect(await lackedIf(never, { waitMs: 20 })).toMatchObject({ lacks: undefined })
 })
 
+test('sessions are looked at, not counted, and no plan is made', async () => {
+  const { session } = operator()
+  const asked: unknown[] = []
+  const opened = {
+    ...session.opened,
+    open: { sessions: async () => ({ sampleSessions: async () => ({ namespace: 'own:session', indexed: true }) }) },
+    control: {
+      sessions: async () => ({
+        async assertRemovable(of: unknown) {
+          asked.push(of)
+          throw new AdminError('FORBIDDEN', 'user op may not run UNLINK')
+        },
+      }),
+    },
+  } as unknown as OpenedDeployment
+  const commandOf = async (): Promise<RepairCommand> => Promise.reject(new Error('planned'))
+  const { checks } = await withRights(reportOf('testops-admin flush-sessions -d prod --stale'), opened, {
+    commandOf,
+    waitMs: 5000,
+  })
+  expect([checks[0]!.remedy!.lacks, asked]).toEqual([
+    'user op may not run UNLINK',
+    [{ namespace: 'own:session', indexed: true }],
+  ])
+})
+
+test('a plan is made without waiting for what only time shows', async () => {
+  const { session } = operator()
+  let made: unknown
+  const repair: typeof wish.repair = {
+    ...wish.repair,
+    plan: async (_, __, options) => {
+      made = options
+      throw new AdminError('REFUSED', 'not now')
+    },
+  }
+  const fake: Pick<RepairCommand, 'perform' | 'repair'> = {
+    perform: async () => Promise.reject(new Error('carried out')),
+    repair: async () => ({ result: await fake.perform(flags, { ...wish, repair }), flags: { json: false } }),
+  }
+  const { checks } = await withRights(
+    reportOf('testops-admin unlock-changelog -d prod'),
+    session.opened,
+    { commandOf: async () => fake as RepairCommand, waitMs: 5000 },
+  )
+  expect([made, checks[0]!.remedy!.lacks]).toEqual([{ ...wish.options, waits: false }, undefined])
+})
+
 test('Ctrl-C ends the diagnosis', async () => {
   await expect(lackedIf(async () => refused('INTERRUPTED'))).rejects.toMatchObject({ code: 'INTERRUPTED' })
 })

@@ -10,7 +10,7 @@ import {
   stopped,
 } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, down, held, minute, origins, restarted, taken, waiter, waits } from './situation.ts'
+import { database, down, held, minute, origins, restarted, taken, waiter, waits, written } from './situation.ts'
 
 const pod = 'testops-7d9f8c5b6-q8zkn'
 const named = settings({ SPRING_DATASOURCE_USERNAME: 'testops' })
@@ -274,6 +274,33 @@ export const byHand: readonly Case[] = [
       "Set `timeZone` in the configuration to the time zone of the service's JVM.",
     ],
     silentOn: ['timedatectl', 'ahead of'],
+  },
+  {
+    situation: 'the lock was taken only just now, and the log cannot show yet whether the service waits for it',
+    sources: {
+      database: database([held({ lockGranted: written(ago(3000)) })], [{ ...waiter, startedAt: ago(900) }]),
+      service: fakeService({
+        status: running({
+          instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(2900) }],
+        }),
+        origins,
+      }),
+      logs: fakeLogs({
+        recent: {
+          complete: true,
+          records: [record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(800) })],
+        },
+      }),
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      'Cannot tell whether the holder is alive',
+      "The lock is so new that the service's log does not show yet whether the holder is alive. The repair waits",
+      'testops-admin unlock-changelog -d ',
+    ],
+    silentOn: ['timeZone'],
   },
   {
     situation: 'something else answers, and the only instance has been at work since',
