@@ -10,7 +10,9 @@ const { generatedFiles, generatedTables, withGenerated } = await import('../dist
 const commands = Object.values(JSON.parse(read('oclif.manifest.json')).commands)
   .filter(({ hidden }) => !hidden)
   .sort((a, b) => a.id.localeCompare(b.id, 'en'))
-const schemas = readdirSync(at('src/output/schemas')).filter((name) => name.endsWith('.json')).sort()
+const schemas = readdirSync(at('src/output/schemas'))
+  .filter((name) => name.endsWith('.json'))
+  .sort()
 const report = read('test/output/golden/doctor-stuck-lock.txt').trimEnd()
 const sample = `\`\`\`text\n$ testops-admin doctor\n${report}\n\`\`\``
 const texts = { ...generatedTables(commands, JSON.parse(read('bench/results.json')), schemas), sample }

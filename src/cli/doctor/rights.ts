@@ -63,7 +63,7 @@ export async function withRights(
   return { ...report, checks }
 }
 
-/** Returns the right that is missing to remove sessions. A plan would count them all, which is too much for a diagnosis. */
+/** Returns the right that is missing to remove sessions. A plan would count them all: too much for a diagnosis. */
 async function lackedForSessions({ open, control }: OpenedDeployment): Promise<AdminError | null> {
   const { namespace, indexed } = await (await open.sessions()).sampleSessions(sampled)
   if (namespace === null) return null

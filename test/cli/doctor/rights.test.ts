@@ -125,11 +125,10 @@ test('a plan is made without waiting for what only time shows', async () => {
     perform: async () => Promise.reject(new Error('carried out')),
     repair: async () => ({ result: await fake.perform(flags, { ...wish, repair }), flags: { json: false } }),
   }
-  const { checks } = await withRights(
-    reportOf('testops-admin unlock-changelog -d prod'),
-    session.opened,
-    { commandOf: async () => fake as RepairCommand, waitMs: 5000 },
-  )
+  const { checks } = await withRights(reportOf('testops-admin unlock-changelog -d prod'), session.opened, {
+    commandOf: async () => fake as RepairCommand,
+    waitMs: 5000,
+  })
   expect([made, checks[0]!.remedy!.lacks]).toEqual([{ ...wish.options, waits: false }, undefined])
 })
 
