@@ -26,7 +26,7 @@ export const removeSessions: ActionHandler<'remove-sessions'> = {
     return false
   },
   async askRights({ namespace }, { control }) {
-    await (await control.sessions()).assertRemovable({ namespace, indexed: false })
+    await (await control.sessions()).assertRemovable({ namespace, indexed: false, onlyAsks: true })
   },
   async standsAs(action, workshop) {
     await controlOf(action, workshop)

@@ -149,6 +149,7 @@ async function valuesIn(flags: PreflightFlags, { deployment, open }: OpenedDeplo
   }
   return {
     files: names,
+    ...(flags.path !== undefined && { path: flags.path }),
     imageName: (await imageIn(files, names, own)).parts.name,
     version:
       version.look.text === null ? null : { text: version.look.text, file: version.file, line: version.look.line },

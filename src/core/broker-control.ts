@@ -12,8 +12,6 @@ export interface Trial {
   exchanges: readonly ExchangeDeclaration[]
   bindings: readonly Binding[]
   discards?: boolean
-  /** True to send nothing that could declare what has vanished meanwhile; the rights for exchanges are then unknown */
-  onlyAsks?: boolean
 }
 
 /**

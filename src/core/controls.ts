@@ -167,10 +167,11 @@ export interface SessionsControl {
   /** host:port/database, without credentials */
   readonly target: string
   /**
-   * Returns if keys of that key space may be removed, without removing one. Throws FORBIDDEN with the missing right,
-   * REFUSED on a replica, UNAVAILABLE if the store accepts no writes at present.
+   * Returns if keys of that key space may be removed, without removing one. `onlyAsks`: not even by a command that finds
+   * nothing, so a right may stay unknown. Throws FORBIDDEN with the missing right, REFUSED on a replica, UNAVAILABLE if
+   * the store accepts no writes at present.
    */
-  assertRemovable(of: { namespace: string; indexed: boolean }): Promise<void>
+  assertRemovable(of: { namespace: string; indexed: boolean; onlyAsks?: boolean }): Promise<void>
   /**
    * Removes the sessions that the last census of the same selection counted, or counts them itself; then verifies that
    * they are gone. Throws as `assertRemovable`, UNREACHABLE, TIMED_OUT, INTERRUPTED; FAILED if some come back again and

@@ -67,7 +67,8 @@ async function removeLeft(path: string): Promise<void> {
   for (const name of names.filter((it) => isOurs(named.exec(it)?.[1]))) {
     const part = join(dirname(path), name)
     const found = await lstat(part).catch(() => null)
-    if (found?.isFile() === true && Date.now() - found.mtimeMs > leftAfterMs) await rm(part, { force: true })
+    const isOwn = found?.isFile() === true && found.uid === process.getuid?.()
+    if (isOwn && Date.now() - found.mtimeMs > leftAfterMs) await rm(part, { force: true }).catch(() => undefined)
   }
 }
 

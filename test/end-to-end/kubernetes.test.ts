@@ -385,14 +385,16 @@ test('a right that is missing is named: its check is unknown, and no repair begi
   const diagnosed = await run('doctor')
   expect([diagnosed.exitCode, flat(diagnosed.stdout)]).toEqual([
     3,
-    expect.stringMatching(/Missing right: user `test-user` has no permission to patch deployments\/scale /) as string,
+    expect.stringMatching(/Missing right: this user has no permission to patch deployments\/scale /) as string,
   ])
-  expect(world.requests.slice(before).filter((it) => /^(PUT|PATCH|DELETE) /.test(it))).toEqual([])
+  expect(
+    world.requests.slice(before).filter((it) => !/^GET /.test(it) && !/ \/apis\/authorization\.k8s\.io\//.test(it)),
+  ).toEqual([])
   const dry = await run('unlock-changelog', '--dry-run')
   expect([dry.exitCode, flat(dry.stdout)]).toEqual([
     0,
     expect.stringMatching(
-      /step \d would fail for a missing right: user `test-user` has no permission to patch deployments\/scale /,
+      /step \d would fail for a missing right: this user has no permission to patch deployments\/scale /,
     ) as string,
   ])
   const ended = await run('unlock-changelog', '--confirm', 'prod')

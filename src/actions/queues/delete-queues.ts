@@ -43,11 +43,6 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     )
     await workshop.failpoint('deleted')
   },
-  async askRights({ queues: all, bindings, discards }, { open, control }) {
-    if (!discards) return
-    const queues = (await present(all, { open })).map(({ queue }) => queue)
-    await (await control.broker()).tryRights({ queues, exchanges: [], bindings, discards, onlyAsks: true })
-  },
   // before the service is stopped for it
   async foresee(action, workshop) {
     if (!action.discards) return
@@ -147,7 +142,7 @@ export async function declareMissing(
   await broker.bind(exact(await missing(wanted, workshop)))
 }
 
-async function present(queues: readonly Former[], workshop: Pick<Workshop, 'open'>): Promise<Former[]> {
+async function present(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
   const there = await liveQueues(workshop)
   return queues.filter(({ queue }) => isThere(there, queue))
 }

@@ -28,12 +28,6 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const queues = await liveQueues(workshop)
     return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
   },
-  async askRights({ saved }, { open, control }) {
-    const there = await liveQueues({ open })
-    const queues = saved.queues.filter((it) => isThere(there, it))
-    const { bindings } = saved
-    await (await control.broker()).tryRights({ queues, exchanges: [], bindings, onlyAsks: true })
-  },
   async perform({ moves, saved, vanishing = [] }, workshop) {
     const broker = await workshop.control.broker()
     const [there, exchanges] = [await liveQueues(workshop), await liveExchanges(workshop)]

@@ -139,13 +139,15 @@ export async function openSessionsControl(
     connections.push(made)
     return made
   }
-  const verbOf = async (namespace: string): Promise<RemovalVerb> => removalVerb(nodes, namespace, client)
+  const verbOf = async (namespace: string, attempt = tryOn): Promise<RemovalVerb> =>
+    removalVerb(nodes, namespace, client, attempt)
   const control: SessionsControl = {
     target: peer.where,
-    async assertRemovable({ namespace, indexed }) {
-      await verbOf(namespace)
+    async assertRemovable({ namespace, indexed, onlyAsks = false }) {
+      const attempt = onlyAsks ? askOn : tryOn
+      await verbOf(namespace, attempt)
       for (const verb of ['EXISTS', ...(indexed ? ofIndex : [])] as const) {
-        await tryOn(nodes, verb, namespace).catch((error: unknown) => {
+        await attempt(nodes, verb, namespace).catch((error: unknown) => {
           throw isDenied(error) ? missing(verb, nodes, namespace, client, error) : error
         })
       }
@@ -221,15 +223,20 @@ async function flushed(
  * Returns UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN if neither is, and any other
  * error that keeps the store from writing.
  */
-async function removalVerb(nodes: readonly Node[], namespace: string, client: ShellCommand): Promise<RemovalVerb> {
+async function removalVerb(
+  nodes: readonly Node[],
+  namespace: string,
+  client: ShellCommand,
+  attempt: typeof tryOn,
+): Promise<RemovalVerb> {
   try {
-    await tryOn(nodes, 'UNLINK', namespace)
+    await attempt(nodes, 'UNLINK', namespace)
     return 'UNLINK'
   } catch (error) {
     if (!isDenied(error)) throw error
   }
   try {
-    await tryOn(nodes, 'DEL', namespace)
+    await attempt(nodes, 'DEL', namespace)
     return 'DEL'
   } catch (error) {
     if (!isDenied(error)) throw error
@@ -257,20 +264,43 @@ function missing(
   )
 }
 
-/** Tries a right on all nodes. A cluster node without the slot says so only after it has accepted the right. */
-async function tryOn(
-  nodes: readonly Node[],
-  verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number],
-  namespace: string,
-): Promise<void> {
+type Verb = RemovalVerb | 'EXISTS' | (typeof ofIndex)[number]
+
+function questionOn(verb: Verb, namespace: string): ReturnType<typeof commandOf> {
   const more = verb === 'SREM' || verb === 'ZREM' ? [nobody] : verb === 'ZRANGE' ? ['0', '0'] : []
-  const question = commandOf(verb, sessionKeys.session(namespace, nobody), ...more)
+  return commandOf(verb, sessionKeys.session(namespace, nobody), ...more)
+}
+
+/** Throws for the answer to a question; a cluster node without the slot says so only after it has accepted the right. */
+function assertRight(reply: Parameters<typeof assertAnswer>[0], peer: Node['peer']): void {
+  if (!/^(MOVED|ASK) /.test(errorIn(reply) ?? '')) assertAnswer(reply, peer)
+}
+
+/** Tries a right on all nodes, with a command that finds nothing. */
+async function tryOn(nodes: readonly Node[], verb: Verb, namespace: string): Promise<void> {
+  const question = questionOn(verb, namespace)
+  await Promise.all(nodes.map(async ({ wire, peer }) => wire.send([question], 1, (reply) => assertRight(reply, peer))))
+}
+
+/**
+ * Asks all nodes for a right, and carries nothing out: rights are checked when a transaction takes up a command (Redis
+ * documentation, "Transactions"), and this one is discarded. Where this user may begin none, nothing is known.
+ */
+async function askOn(nodes: readonly Node[], verb: Verb, namespace: string): Promise<void> {
+  const question = questionOn(verb, namespace)
   await Promise.all(
-    nodes.map(async ({ wire, peer }) =>
-      wire.send([question], 1, (reply) => {
-        if (!/^(MOVED|ASK) /.test(errorIn(reply) ?? '')) assertAnswer(reply, peer)
-      }),
-    ),
+    nodes.map(async ({ wire, peer }) => {
+      let isBegun = false
+      await wire.send([commandOf('MULTI')], 1, (reply) => (isBegun = errorIn(reply) === null))
+      if (!isBegun) return
+      let isFirst = true
+      // what throws here lets the other reply, of DISCARD, still come
+      await wire.send([question, commandOf('DISCARD')], 2, (reply) => {
+        const isAnswer = isFirst
+        isFirst = false
+        if (isAnswer) assertRight(reply, peer)
+      })
+    }),
   )
 }
 

@@ -68,7 +68,7 @@ async function lackedForSessions({ open, control }: OpenedDeployment): Promise<A
   const { namespace, indexed } = await (await open.sessions()).sampleSessions(sampled)
   if (namespace === null) return null
   try {
-    await (await control.sessions()).assertRemovable({ namespace, indexed })
+    await (await control.sessions()).assertRemovable({ namespace, indexed, onlyAsks: true })
     return null
   } catch (error) {
     if (error instanceof AdminError && error.code === 'FORBIDDEN') return error

@@ -7,6 +7,7 @@ import { withDeadline } from '../../engine/judge.ts'
 import { runChecks } from '../../engine/run-checks.ts'
 import type { RunOptions } from '../../engine/run-checks.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
+import { isReadOnly } from '../repair/read-only.ts'
 import type { CommandOf } from './rights.ts'
 
 export interface DiagnosisOptions {
@@ -76,7 +77,8 @@ export function diagnosis({
       ...(deployment.timeZone !== null && { timeZone: deployment.timeZone }),
       ...rest,
     }
-    if (commandOf === undefined || !canChange(opened) || report.rootCauses.length === 0) return whole
+    // where nothing may be changed, nobody repairs
+    if (commandOf === undefined || isReadOnly() || !canChange(opened) || report.rootCauses.length === 0) return whole
     const { withRights } = await import('./rights.ts')
     return withRights(whole, opened, { commandOf, waitMs: waitMs ?? deadlineMs })
   }

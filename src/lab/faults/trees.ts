@@ -77,7 +77,8 @@ export const treesUnmigrated: Fault = {
 async function cancelWaiting(sql: Sql): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
     const canceled = await sql(
-      'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))',
+      'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)) ' +
+        "AND query LIKE '%INSERT INTO tree_node%'",
     )
     if (canceled.length > 0) return
   }

@@ -15,7 +15,7 @@ import { fetchImage } from './images.ts'
 import { wordsOf } from './project.ts'
 import type { Declared } from './project.ts'
 import type { Engine } from './engine.ts'
-import { trySetting, writeSetting } from './setting.ts'
+import { askSetting, trySetting, writeSetting } from './setting.ts'
 
 export { engineAt } from './engine.ts'
 export type { ComposeSettings } from './find.ts'
@@ -106,7 +106,7 @@ function composeControl(view: View, commands: ServiceManager['commands'], option
     fetchImage: async (wanted, how) => fetchImage(view, wanted, how),
     trySetting: async (change) => trySetting(view, change, environment),
     async askRights(change) {
-      if (change) await trySetting(view, change, environment)
+      if (change) await askSetting(view, change, environment)
     },
   }
 }

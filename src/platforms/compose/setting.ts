@@ -41,10 +41,21 @@ export async function trySetting(
   return 'set'
 }
 
+/** Throws FORBIDDEN if the file that has the setting cannot be replaced; writes nothing, not even beside it. */
+export async function askSetting(
+  view: View,
+  change: SettingChange,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const place = await placeFor(view, change, environment, { isTried: false })
+  if (typeof place !== 'string') await assertReplaceable(place.path)
+}
+
 async function placeFor(
   view: View,
   change: SettingChange,
   environment: Readonly<Record<string, string | undefined>>,
+  { isTried = true } = {},
 ): Promise<Place | Compared> {
   const { name, from, to } = change
   assertWritable(change)
@@ -64,7 +75,7 @@ async function placeFor(
   if (current !== from) return 'changed'
   await refuseOtherImage(view, before)
   const place = await placeOf({ change, service: found.service, project, environment, read: bytesOf })
-  await assertOnlyThat(view, project, before, change, place)
+  if (isTried) await assertOnlyThat(view, project, before, change, place)
   return place
 }
 

@@ -107,7 +107,7 @@ test('sessions are looked at, not counted, and no plan is made', async () => {
   })
   expect([checks[0]!.remedy!.lacks, asked]).toEqual([
     'user op may not run UNLINK',
-    [{ namespace: 'own:session', indexed: true }],
+    [{ namespace: 'own:session', indexed: true, onlyAsks: true }],
   ])
 })
 

@@ -54,14 +54,16 @@ const effects = new RegExp(
 /** Records Redis commands. A command that is not listed as a read counts as a write. `breakAt`: as for `recording`. */
 export async function recordRedis(of: Address, breakAt: BreakAt = never): Promise<Recorder> {
   const reads = new RegExp(
-    '^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|' +
+    '^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|MULTI|DISCARD|' +
       'HMGET|HGET|SMEMBERS|SCARD|ZRANGE|ZCARD|CLIENT (SETNAME|SETINFO|ID))$',
   )
   return recording(
     of,
     (asked) => reads.test(asked),
-    (note) =>
-      cutting((buffer) => {
+    (note) => {
+      /** Commands that wait for EXEC, which carries them out; null: no transaction is begun */
+      let waiting: string[] | null = null
+      return cutting((buffer) => {
         const line = buffer.indexOf('\r\n')
         if (line < 0) return 0
         const words: string[] = []
@@ -75,9 +77,14 @@ export async function recordRedis(of: Address, breakAt: BreakAt = never): Promis
           at = end + 2 + length + 2
         }
         const [name = '', sub = ''] = words.map((word) => word.toUpperCase())
-        note(name === 'CLIENT' || name === 'CONFIG' ? `${name} ${sub}` : name)
+        if (name === 'EXEC') for (const it of waiting ?? []) note(it)
+        if (waiting !== null && name !== 'EXEC' && name !== 'DISCARD') waiting.push(name)
+        else note(name === 'CLIENT' || name === 'CONFIG' ? `${name} ${sub}` : name)
+        if (name === 'MULTI') waiting = []
+        else if (name === 'EXEC' || name === 'DISCARD') waiting = null
         return at
-      }),
+      })
+    },
     breakAt,
   )
 }

@@ -145,25 +145,14 @@ async function deleteExchange({ link, endpoint }: On, name: string): Promise<voi
   )
 }
 
-/** Each refusal costs a channel. */
-const mostAsked = 20
-
 /**
  * Tries rights by requests that change nothing, or that the broker refuses for another reason: it checks rights first.
  * Throws FORBIDDEN for the first that is missing.
  */
-async function tryRights(
-  on: On,
-  { queues: all, exchanges: allExchanges, bindings, discards = false, onlyAsks = false }: Trial,
-): Promise<void> {
-  const queues = onlyAsks ? all.slice(0, mostAsked) : all
-  const exchanges = onlyAsks ? [] : allExchanges
-  await each(on, queues, 'declaring queue', async (channel, { name, durable, autoDelete, arguments: given }) => {
-    if (!onlyAsks) return channel.assertQueue(name, { durable, autoDelete, arguments: typedArguments(given) })
-    // refused for one that is there; one that has vanished would be this connection's alone
-    await channel.assertQueue(name, { exclusive: true, durable: false })
-    return channel.deleteQueue(name)
-  })
+async function tryRights(on: On, { queues, exchanges, bindings, discards = false }: Trial): Promise<void> {
+  await each(on, queues, 'declaring queue', async (channel, { name, durable, autoDelete, arguments: given }) =>
+    channel.assertQueue(name, { durable, autoDelete, arguments: typedArguments(given) }),
+  )
   // declaring a queue that sends dead letters requires the right to read it
   await each(
     on,

@@ -46,11 +46,18 @@ export function preflightChecks(target: UpgradeTarget): readonly Check[] {
   ]
 }
 
-/** Returns the same question with more said. */
-function again({ label, broker, values }: UpgradeTarget, ...more: readonly string[]): Suggestion {
-  const asked = broker === null || more.includes('--broker') ? [] : ['--broker', broker]
+/** Returns the same question with another answer, or with one more. */
+function again(target: UpgradeTarget, flag: string, value: string): Suggestion {
+  const { label, broker, backupAt, freeBytes, values } = target
+  const given: [string, string][] = [
+    ...(broker === null ? [] : [['--broker', broker] as [string, string]]),
+    ...(backupAt === null ? [] : [['--backup-taken', backupAt.toISOString()] as [string, string]]),
+    ...(freeBytes === null ? [] : [['--database-free', `${freeBytes}B`] as [string, string]]),
+  ]
   const files = (values?.files ?? []).flatMap((file) => ['--values', file])
-  const words = typed(['--to', label, ...asked, ...files, ...more])
+  const path = values?.path ? ['--path', values.path] : []
+  const kept = given.filter(([name]) => name !== flag).flat()
+  const words = typed(['--to', label, ...kept, ...files, ...path, flag, value])
   return command`testops-admin preflight -d {deployment} ${nested(words)}`
 }
 
@@ -67,7 +74,8 @@ function backupFor(target: UpgradeTarget): Check {
       if (backupAt === null)
         throw new AdminError('UNAVAILABLE', 'no backup was named: a migration of the database cannot be undone', [
           dump,
-          command`${nested(again(target, '--backup-taken', '1h'))}   # when it was made: a time, or how long ago`,
+          command`${nested(again(target, '--backup-taken', 'TIME'))}   # TIME is when it was made: 2026-11-28T02:00Z, or
+            1h for an hour ago`,
         ])
       const age = Date.now() - backupAt.getTime()
       if (age <= recentHours * 3_600_000) return { status: 'ok', detail: `made ${span(age)} ago` }
@@ -126,7 +134,7 @@ function roomFor(target: UpgradeTarget): Check {
             bytes(size),
           [
             command`df -H ${storages[0]?.dataDirectory ?? '/var/lib/postgresql'}   # where PostgreSQL runs`,
-            command`${nested(again(target, '--database-free', '20GB'))}   # with what df shows`,
+            command`${nested(again(target, '--database-free', 'SIZE'))}   # SIZE is what df shows as free, as 20GB`,
           ],
         )
       if (free >= size) return { status: 'ok', detail: `${bytes(free)} are free, the database has ${bytes(size)}` }
@@ -195,7 +203,7 @@ function queuesFor(target: UpgradeTarget): Check {
           findings: [{ message: `RabbitMQ is ${present} already, newer than ${version}`, evidence: shown }],
           remedy: {
             text: 'Name a newer version of RabbitMQ, or none.',
-            commands: [again({ ...target, broker: null })],
+            commands: [again(target, '--broker', 'VERSION')],
           },
         }
       if (deniesTransientQueues(version) !== true) return asItIs.run(sources, deployment)

@@ -46,6 +46,8 @@ export interface UpgradeTarget {
 export interface DeclaredValues {
   /** Absolute, in Helm's order */
   files: readonly string[]
+  /** Keys to the chart's values, as they were given; absent: found without */
+  path?: string
   /** Last part of the image's name */
   imageName: string
   /** The build, and the file that sets it; null: none does, and the chart decides */
