@@ -44,6 +44,23 @@ describe('is not touched', () => {
   })
 })
 
+test('asking for the right to set it tries nothing', async () => {
+  const files = { 'project/docker-compose.yml': fileOf('environment:\n  A: ${X}\n'), 'project/.env': 'X=false\n' }
+  const world = await composeWorld({ containers: [await recorded('stopped')] }, files)
+  const control = await (await world.open()).control()
+  const asks = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = world.asked.filter((line) => / config\b/.test(line)).length
+    await work()
+    return world.asked.filter((line) => / config\b/.test(line)).length - before
+  }
+  const [asked, tried] = [
+    await asks(() => control.askRights!(set('true'))),
+    await asks(() => control.trySetting(set('true'))),
+  ]
+  expect([await asks(() => control.askRights!(null)), tried > asked]).toEqual([0, true])
+  expect(await readFile(join(world.folder, 'project/.env'), 'utf8')).toBe('X=false\n')
+})
+
 test('the last of several files that has it is written', async () => {
   const over = `services:\n  testops:\n    environment:\n      A: "false"\n`
   const world = await composeWorld(

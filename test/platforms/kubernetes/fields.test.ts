@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ServiceControl } from '../../../src/core/controls.ts'
+import type { ServiceControl, SettingChange } from '../../../src/core/controls.ts'
 import { openClient } from '../../../src/platforms/kubernetes/client.ts'
 import type { KubernetesClient } from '../../../src/platforms/kubernetes/client.ts'
 import { clusterControl } from '../../../src/platforms/kubernetes/index.ts'
@@ -175,6 +175,28 @@ test('a trial writes nothing, and gives nothing up', async () => {
   expect(await control.trySetting(change)).toBe('set')
   await control.tryStop!()
   expect(isDeepStrictEqual(deployment(), before)).toBe(true)
+})
+
+describe('asking for rights', () => {
+  const asked = async (change_: SettingChange | null): Promise<string[]> => {
+    const before = server.requests.length
+    await control.askRights!(change_)
+    return server.requests.slice(before)
+  }
+  const review = 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+
+  test('takes one review for a setting, and two for a stop, and no other request', async () => {
+    expect([await asked(change), await asked(null)]).toEqual([[review], [review, review]])
+  })
+
+  test('names the right that is missing, for what needs it alone', async () => {
+    server.cluster.forbidden.push({ resource: 'deployments/scale', verb: 'patch' })
+    await expect(asked(null)).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: expect.stringMatching(/^this user has no permission to patch deployments\/scale /) as string,
+    })
+    expect(await asked(change)).toEqual([review])
+  })
 })
 
 test('what others own stays theirs, also under names like this one', async () => {
