@@ -36,17 +36,28 @@ export async function openRoute(url: URL, trust: Trust, way: HostPort | null): P
   const place = way === null ? {} : { host: way.host, hostname: way.host, port: way.port }
   const proxy = way === null ? proxyOf(url) : null
   return {
-    ...(await keptConnections(url, proxy)),
+    ...(await keptConnections(url, proxy, way === null ? undefined : mostForwarded)),
     tls,
     place,
     proxy: proxy && { host: bare(proxy.hostname), port: portOf(proxy) },
   }
 }
 
-/** Returns what makes requests to an address and keeps their connections, through the proxy if one is given. */
-export async function keptConnections(url: URL, proxy: URL | null): Promise<Pick<Route, 'agent' | 'request'>> {
+/** Each connection that a cluster forwards takes a request to its API server. */
+const mostForwarded = 3
+
+/**
+ * Returns what makes requests to an address and keeps their connections, `most` at a time, through the proxy if one is
+ * given.
+ */
+export async function keptConnections(
+  url: URL,
+  proxy: URL | null,
+  most?: number,
+): Promise<Pick<Route, 'agent' | 'request'>> {
   const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
-  return { agent: proxy === null ? new Agent({ keepAlive: true }) : await proxyAgent(url, proxy), request }
+  const kept = { keepAlive: true, ...(most !== undefined && { maxSockets: most }) }
+  return { agent: proxy === null ? new Agent(kept) : await proxyAgent(url, proxy), request }
 }
 
 /** Returns the proxy for requests to this address; null if there is none. Throws CONFIGURATION. */
