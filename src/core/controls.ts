@@ -167,9 +167,9 @@ export interface SessionsControl {
   /** host:port/database, without credentials */
   readonly target: string
   /**
-   * Returns if keys of that key space may be removed, without removing one. `onlyAsks`: not even by a command that finds
-   * nothing, so a right may stay unknown. Throws FORBIDDEN with the missing right, REFUSED on a replica, UNAVAILABLE if
-   * the store accepts no writes at present.
+   * Returns if keys of that key space may be removed, without removing one. `onlyAsks`: not even by a command that
+   * finds nothing, so a right may stay unknown. Throws FORBIDDEN with the missing right, REFUSED on a replica,
+   * UNAVAILABLE if the store accepts no writes at present.
    */
   assertRemovable(of: { namespace: string; indexed: boolean; onlyAsks?: boolean }): Promise<void>
   /**

@@ -271,7 +271,7 @@ function questionOn(verb: Verb, namespace: string): ReturnType<typeof commandOf>
   return commandOf(verb, sessionKeys.session(namespace, nobody), ...more)
 }
 
-/** Throws for the answer to a question; a cluster node without the slot says so only after it has accepted the right. */
+/** Throws for a refusal; a cluster node without the slot says so only after it has accepted the right. */
 function assertRight(reply: Parameters<typeof assertAnswer>[0], peer: Node['peer']): void {
   if (!/^(MOVED|ASK) /.test(errorIn(reply) ?? '')) assertAnswer(reply, peer)
 }
