@@ -45,7 +45,7 @@ function makeSure(lacks: readonly Lack[], lock: LockInQuestion): Remedy {
   }
 }
 
-/** Longest wait of the repair, in milliseconds, that is no trouble */
+/** Longest time, in milliseconds, that the repair may wait for the log */
 const soonMs = 60_000
 /** For a lock so new that the service's log cannot show yet who holds it. The repair waits for that, and may refuse */
 const releaseSoon: Remedy = {
@@ -216,7 +216,7 @@ async function judge(
     { message, evidence },
     countingRows(tables.own).length > 1
       ? keepOne(database.target, user, tables.own)
-      : holding.holder === 'unproven' && isSoon
+      : isSoon
         ? releaseSoon
         : holding.holder === 'unproven'
           ? makeSure(holding.lacks, { deployment, target: database.target, user, lockedBy: row.lockedBy })

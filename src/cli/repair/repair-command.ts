@@ -20,7 +20,7 @@ export interface Repaired {
 export abstract class RepairCommand extends BaseCommand {
   /** Words after the program's name, as typed */
   words: readonly string[] = process.argv.slice(2)
-  /** Carries out what the words ask for; `doctor` only asks for the rights of it */
+  /** Carries out the repair; `doctor` puts something else in its place, which only asks for rights */
   perform: typeof runRepair = runRepair
 
   /**

@@ -26,7 +26,7 @@ import { MissingProgram, execIn } from './exec.ts'
 
 /** Milliseconds for which what was read when the service was found answers questions */
 const firstLifeMs = 1000
-/** Milliseconds for which what a status was judged by is what changed, too */
+/** Milliseconds for which the workload and the pods that a status was read from also serve to tell what changed */
 const judgedMs = 10_000
 
 /** Number of pods whose objects are shown whole */
@@ -140,7 +140,7 @@ export function clusterService(
     },
     async changes() {
       const { changesOf } = await import('./changes.ts')
-      // what changed is told beside what was judged, so that is not asked for twice
+      // `doctor` has just read both for the status
       if (judged !== null && performance.now() - judged.at < judgedMs)
         return changesOf(client, place, judged.now, judged.pods)
       const now = await workload()

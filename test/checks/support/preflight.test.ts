@@ -265,6 +265,44 @@ test.each([
   expect(remedy?.commands[0]).toContain(command)
 })
 
+test('what to type next keeps what was given, and names no answer that only a person knows', async () => {
+  const taken = new Date('2026-11-28T02:00:00Z')
+  const values = declared({ path: 'testops' })
+  const next = async (of: UpgradeTarget, sources: Parameters<typeof openFakes>[0], id: string): Promise<unknown[]> => {
+    const found = (await judged(of, sources)).find((it) => it.id === id)
+    return [...(found?.remedy?.commands ?? []), ...(found?.error?.suggestions ?? [])].filter((it) =>
+      it.startsWith('testops-admin preflight'),
+    )
+  }
+  const untold: Parameters<typeof openFakes>[0] = { database: [fakeDatabase({ storage: storage(20e9, null) })] }
+  const older = { broker: fakeBroker({ identity: { product: 'RabbitMQ', version: '3.13.7' } }) }
+  expect(
+    await Promise.all([
+      next(target({ backupAt: null, broker: '4.1' }), {}, 'backup'),
+      next(target({ backupAt: taken, freeBytes: null, values }), untold, 'database/disk'),
+      next(target({ backupAt: taken, broker: '4.3.0' }), older, 'broker/upgrade'),
+      next(target({ backupAt: taken, broker: '3.12.0' }), older, 'broker/upgrade'),
+    ]),
+  ).toEqual([
+    [
+      'testops-admin preflight -d prod --to 527u02 --broker 4.1 --database-free 50000000000B --backup-taken TIME   ' +
+        '# TIME is when it was made: 2026-11-28T02:00Z, or 1h for an hour ago',
+    ],
+    [
+      'testops-admin preflight -d prod --to 527u02 --backup-taken 2026-11-28T02:00:00.000Z --values /srv/values.yaml ' +
+        '--path testops --database-free SIZE   # SIZE is what df shows as free, as 20GB',
+    ],
+    [
+      'testops-admin preflight -d prod --to 527u02 --backup-taken 2026-11-28T02:00:00.000Z ' +
+        '--database-free 50000000000B --broker 4.2',
+    ],
+    [
+      'testops-admin preflight -d prod --to 527u02 --backup-taken 2026-11-28T02:00:00.000Z ' +
+        '--database-free 50000000000B --broker VERSION',
+    ],
+  ])
+})
+
 test('what shows how to back up names the database and the user', async () => {
   const [backup] = await judged(target({ backupAt: null }))
   expect(backup?.error?.suggestions[0]).toMatch(/^pg_dump -h \S+ -p \d+ -U \S+ -d testops -Fc -f testops\.dump$/)

@@ -277,21 +277,24 @@ export const byHand: readonly Case[] = [
   },
   {
     situation: 'the lock was taken only just now, and the log cannot show yet whether the service waits for it',
-    sources: {
-      database: database([held({ lockGranted: written(ago(3000)) })], [{ ...waiter, startedAt: ago(900) }]),
-      service: fakeService({
-        status: running({
-          instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(2900) }],
+    // made when it is judged: seconds matter
+    get sources() {
+      return {
+        database: database([held({ lockGranted: written(ago(3000)) })], [{ ...waiter, startedAt: ago(900) }]),
+        service: fakeService({
+          status: running({
+            instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(2900) }],
+          }),
+          origins,
         }),
-        origins,
-      }),
-      logs: fakeLogs({
-        recent: {
-          complete: true,
-          records: [record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(800) })],
-        },
-      }),
-      ...down,
+        logs: fakeLogs({
+          recent: {
+            complete: true,
+            records: [record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(800) })],
+          },
+        }),
+        ...down,
+      }
     },
     status: 'problem',
     severity: 'error',
