@@ -19,9 +19,12 @@ const isRepaired = ({ repairedBy }: FaultRow): boolean => repairedBy !== null &&
  */
 test.each([
   ...alone.map((row) => ({ names: [row.name], endsHealthy: isRepaired(row) })),
-  ...faultPairs().map(({ one, other }) => ({ names: [one.name, other.name], endsHealthy: false })),
+  ...faultPairs().map(({ one, other }) => ({
+    names: [one.name, other.name],
+    endsHealthy: isRepaired(one) && isRepaired(other),
+  })),
 ])(
-  'doctor --fix with $names',
+  'doctor --fix with $names (healthy: $endsHealthy)',
   async ({ names, endsHealthy }) => {
     const { exitCode: broke } = await lab.json('lab', 'break', ...names)
     try {
