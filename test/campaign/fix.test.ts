@@ -18,13 +18,14 @@ const isRepaired = ({ repairedBy }: FaultRow): boolean => repairedBy !== null &&
  * check that cannot be judged (3), and says so.
  */
 test.each([
-  ...alone.map((row) => ({ names: [row.name], endsHealthy: isRepaired(row) })),
-  ...faultPairs().map(({ one, other }) => ({
+  ...alone.map((row) => ({ title: row.name, names: [row.name], endsHealthy: isRepaired(row) })),
+  ...faultPairs().map(({ name, one, other }) => ({
+    title: name,
     names: [one.name, other.name],
     endsHealthy: isRepaired(one) && isRepaired(other),
   })),
 ])(
-  'doctor --fix with $names (healthy: $endsHealthy)',
+  'doctor --fix with $title, healthy: $endsHealthy',
   async ({ names, endsHealthy }) => {
     const { exitCode: broke } = await lab.json('lab', 'break', ...names)
     try {
