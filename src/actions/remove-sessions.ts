@@ -9,6 +9,9 @@ import type { ActionHandler, Workshop } from './handler.ts'
 
 type Remove = ActionOf<'remove-sessions'>
 
+/** Number of sessions that show whether there is an index of users */
+const sampled = 100
+
 export const removeSessions: ActionHandler<'remove-sessions'> = {
   failpoints: ['counted', 'removing', 'removed'],
   async isDone(action, workshop) {
@@ -25,8 +28,10 @@ export const removeSessions: ActionHandler<'remove-sessions'> = {
     await control.assertRemovable({ namespace: action.namespace, indexed: census.indexed })
     return false
   },
-  async askRights({ namespace }, { control }) {
-    await (await control.sessions()).assertRemovable({ namespace, indexed: false, onlyAsks: true })
+  async askRights({ namespace }, { open, control }) {
+    const sample = await (await open.sessions()).sampleSessions(sampled)
+    const indexed = sample.namespace === namespace && sample.indexed
+    await (await control.sessions()).assertRemovable({ namespace, indexed, onlyAsks: true })
   },
   async standsAs(action, workshop) {
     await controlOf(action, workshop)

@@ -29,6 +29,11 @@ export const setSecret: ActionHandler<'set-secret'> = {
     await workshop.failpoint('written')
     if (fingerprint(await valueOf(change, workshop), change.salt) !== change.to) throw unread(change.name)
   },
+  async askRights(change, { open, control }) {
+    const from = await valueOf(change, { open })
+    // any other value needs the same rights as the wanted one, which is not read for this
+    await (await control.service()).askRights?.({ name: change.name, from, to: from === 'a' ? 'b' : 'a' })
+  },
   async foresee(change, workshop) {
     const { name } = change
     const [from, to] = [await seen(change, workshop), await wanted(change, workshop)]
@@ -118,7 +123,7 @@ function fileOf({ name }: Change): string {
   return `former-${name}`
 }
 
-async function valueOf({ name }: Change, { open }: Workshop): Promise<string | null> {
+async function valueOf({ name }: Change, { open }: Pick<Workshop, 'open'>): Promise<string | null> {
   const value = (await (await open.service()).environment()).get(name)
   return value instanceof Secret ? value.reveal() : (value ?? null)
 }

@@ -5,14 +5,13 @@ import type { Check } from '../core/check.ts'
 import { BaseCommand } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/relay.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
-import type { FixFlags } from '../cli/doctor/fix.ts'
+import type { FixFlags, PerformRepair } from '../cli/doctor/fix.ts'
 import type { Fix } from '../cli/doctor/fix-steps.ts'
 import type { CommandOf } from '../cli/doctor/rights.ts'
 import { documentFormats, formats } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/session.ts'
 import type { FromFlags } from '../cli/report/read.ts'
 import type { RepairCommand } from '../cli/repair/repair-command.ts'
-import type { RunResult } from '../engine/carry-out.ts'
 
 type RepairClass = new (argv: string[], config: Config) => RepairCommand
 
@@ -157,8 +156,12 @@ export default class Doctor extends BaseCommand {
 }
 
 /** Runs the command of a repair in this process, as if it had been typed. */
-function repairWith(commandOf: CommandOf): (fix: Fix, words: readonly string[]) => Promise<RunResult | null> {
-  return async (fix, words) => (await (await commandOf(fix, words)).repair()).result
+function repairWith(commandOf: CommandOf): PerformRepair {
+  return async (fix, words, others = []) => {
+    const command = await commandOf(fix, words)
+    command.others = others
+    return (await command.repair()).result
+  }
 }
 
 /** Returns what makes the command of a repair, as if its words had been typed. */

@@ -41,7 +41,8 @@ export default class Resume extends RepairCommand {
     const { adopt } = flags
     for (const name of [adopt, args.run]) if (name !== undefined) assertRunName(name)
     const going = { run: adopt ?? args.run ?? null, adopt: adopt !== undefined, words: this.words }
-    return { result: await resumeRun({ ...flags, ...(await namedFiles(flags)) }, going), flags }
+    const { others } = this
+    return { result: await resumeRun({ ...flags, ...(await namedFiles(flags)), others }, going), flags }
   }
 
   protected override nothing(flags: Repaired['flags']): void {

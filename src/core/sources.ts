@@ -28,6 +28,7 @@ export type {
   BrokerExchange,
   BrokerNode,
   BrokerNodeFigures,
+  BrokerPermissions,
   BrokerPolicy,
   BrokerQueue,
   BrokerSource,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Shortfall } from '../actions/index.ts'
+import type { CheckReport, DoctorReport } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'
 import type { Plan } from '../core/plan.ts'
 import type { RepairDocument } from '../core/repair.ts'
@@ -78,14 +79,23 @@ export function hashOf(plan: Plan): string {
 
 const unverified: Verification = { statuses: {}, reasons: {} }
 
-async function verified({ record, checks, workshop, commands }: Run): Promise<Verification> {
-  const chosen = checks.filter(({ id }) => record.plan.verifiedBy.includes(id))
+async function verified({ record, checks, workshop, commands, others = [] }: Run): Promise<Verification> {
+  const { verifiedBy } = record.plan
+  const besides = others.filter((id) => !verifiedBy.includes(id))
+  const chosen = checks.filter(({ id }) => verifiedBy.includes(id) || besides.includes(id))
   const { open, deployment, timeoutMs, signal } = workshop
-  const patienceMs = Math.min(settleMs, workshop.patienceMs)
-  return verify(async () => runChecks({ checks: chosen, open, deployment, deadlineMs: timeoutMs + 1000, commands }), {
-    patienceMs,
-    signal,
-  })
+  const examine = async (): Promise<Pick<DoctorReport, 'checks'>> => {
+    const report = await runChecks({ checks: chosen, open, deployment, deadlineMs: timeoutMs + 1000, commands })
+    return { checks: report.checks.filter(({ id }) => verifiedBy.includes(id)).map((it) => unlessOf(besides, it)) }
+  }
+  return verify(examine, { patienceMs: Math.min(settleMs, workshop.patienceMs), signal })
+}
+
+/** Returns the check as skipped if one of those problems causes what it finds. */
+function unlessOf(others: readonly string[], check: CheckReport): CheckReport {
+  const { id, title, status, because, docs, durationMs } = check
+  if (status !== 'problem' || because === undefined || !others.includes(because)) return check
+  return { id, title, status: 'skipped', reason: `it fails because of \`${because}\``, docs, durationMs }
 }
 
 async function conclude(

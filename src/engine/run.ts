@@ -35,6 +35,8 @@ export interface Run {
   onStep: (step: number, status: 'begun' | 'going-back' | 'interrupted' | StepStatus) => void
   /** Checks to verify the run with; only those that its plan names are used */
   checks: readonly Check[]
+  /** Ids of problems that other repairs are for: what they cause is no failure of this run */
+  others?: readonly string[]
   /** Commands of this platform; null: not known */
   commands: ServiceCommands | null
 }

@@ -50,6 +50,9 @@ export const backExchangePrefix = 'testops-admin.back.'
 /** The exchange that gets temporary bindings of exchanges that would vanish with their last binding. */
 export const keptExchange = `${backExchangePrefix}kept`
 
+/** The exchange whose bindings show, before anything is moved, that messages can be moved back. */
+export const trialExchange = `${backExchangePrefix}trial`
+
 /**
  * Arguments of queues that RabbitMQ knows (rabbitmq.com/docs/queues, "Optional Arguments"; /docs/classic-queues;
  * FIELD-NOTES.md 3).

@@ -11,7 +11,8 @@ const lab = sharedLab()
 const alone = faultRows().filter(({ kind }) => kind === 'fault')
 
 /** True if a repair that decides nothing for a person mends it: `discard` gives up a record. */
-const isRepaired = ({ repairedBy }: FaultRow): boolean => repairedBy !== null && repairedBy[0] !== 'discard'
+const isRepaired = ({ repairedBy }: Pick<FaultRow, 'repairedBy'>): boolean =>
+  repairedBy !== null && repairedBy[0] !== 'discard'
 
 /**
  * With every repair confirmed, it ends healthy; or it stops for a person (4), for a repair that failed (1), or for a

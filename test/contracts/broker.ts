@@ -129,6 +129,11 @@ export function brokerContract(
     ])
   })
 
+  test('shows an administrator their own permissions', async () => {
+    const shown = await look({ tag: 'administrator' }, async (source) => source.permissions())
+    expect(shown).toEqual({ configure: '.*', write: '.*', read: '.*' })
+  })
+
   test('counts queues at once, with the management API or without', async () => {
     const queues = ['empty', 'full ü/%', 'read'].map((name) => ({ name, durable: true, autoDelete: false }))
     for (const management of [true, false]) {
@@ -239,6 +244,7 @@ export function brokerContract(
       'connections',
       'connectionsOf',
       'tags',
+      'permissions',
     ] as const) {
       expect(await failureOf(source[method]('transient_nonexcl_queues'))).toMatch(
         /^UNAVAILABLE RabbitMQ's management API at \S+ is not reachable$/,

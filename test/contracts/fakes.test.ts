@@ -141,6 +141,7 @@ describe.each(['3', '4.3'] as const)('broker %s', (line) => {
               bindings: missing,
               policies: missing,
               tags: missing,
+              permissions: missing,
               connections: missing,
               connectionsOf: missing,
             }),

@@ -29,12 +29,13 @@ function checkOf(id: string, isContent: boolean): Check {
 async function performed(
   verifiedBy: readonly string[],
   checks: readonly Check[],
+  others: readonly string[] = [],
 ): Promise<[Awaited<ReturnType<typeof carryOut>>, ReturnType<typeof machine>]> {
   const journals = machine()
   const deployment = fakeDeployment({ rows: [stuck] })
   const record = recordOf({ plan: planOf({ verifiedBy }) })
   const journal = await beginJournal(journals, record, { by: 'op@bastion', failpoint: async () => undefined })
-  const performance = runOf(deployment, { record, events: [] }, journal, { checks })
+  const performance = runOf(deployment, { record, events: [] }, journal, { checks, others })
   return [await carryOut({ ...performance, workshop: { ...performance.workshop, patienceMs: 0 } }), journals]
 }
 
@@ -50,6 +51,32 @@ test('the document of a run that is done', async () => {
     verification: { 'a/b': 'ok' },
     outcome: 'done',
   })
+})
+
+test('what another problem causes is no failure, if another repair is for that problem', async () => {
+  const checks = [checkOf('a/b', false), { ...checkOf('c/d', false), explains: ['a/b'] }]
+  const [{ document, exitCode }, journals] = await performed(['a/b'], checks, ['c/d'])
+  expect({
+    exitCode,
+    outcome: document.outcome,
+    verification: document.verification,
+    reasons: document.reasons,
+  }).toEqual({
+    exitCode: 0,
+    outcome: 'done',
+    verification: { 'a/b': 'skipped' },
+    reasons: { 'a/b': 'it fails because of `c/d`' },
+  })
+  expect(runState(await journals.here.read(run)).state).toBe('done')
+  // of a problem that nobody named, or that is not there, nothing is known
+  const [failed] = await performed(['a/b'], checks)
+  expect(failed).toMatchObject({ exitCode: 1, document: { outcome: 'failed', verification: { 'a/b': 'error' } } })
+  const [gone] = await performed(
+    ['a/b'],
+    [checkOf('a/b', false), { ...checkOf('c/d', true), explains: ['a/b'] }],
+    ['c/d'],
+  )
+  expect(gone).toMatchObject({ exitCode: 1, document: { outcome: 'failed', verification: { 'a/b': 'error' } } })
 })
 
 test('a check of the plan that is not content makes it fail, and the run is over', async () => {

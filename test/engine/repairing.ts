@@ -118,7 +118,7 @@ export function runOf(
   deployment: FakeDeployment,
   { record, events }: RunHistory,
   journal: RunJournal,
-  of: Partial<Pick<Run, 'failpoint' | 'guard' | 'checks' | 'by'>> & { signal?: AbortSignal } = {},
+  of: Partial<Pick<Run, 'failpoint' | 'guard' | 'checks' | 'by' | 'others'>> & { signal?: AbortSignal } = {},
 ): Run {
   const { signal = new AbortController().signal, ...rest } = of
   return {

@@ -29,6 +29,7 @@ export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
       connections: [connection()],
       connectionsOf: [],
       tags: ['monitoring'],
+      permissions: { configure: '.*', write: '.*', read: '.*' },
       counts: (names) => {
         const found = names.map((name) => queues.find((it) => it.name === name) ?? null)
         return new Map(
@@ -51,6 +52,7 @@ export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
       'connections',
       'connectionsOf',
       'tags',
+      'permissions',
       'counts',
     ],
     answers,

@@ -153,7 +153,37 @@ describe('the least rights of SECURITY.md are enough', () => {
     const restarted = await own.operator.repair(['service', 'restart'])
     expectDone(restarted)
     expect(await eventsOf(own.operator, restarted.json<RepairDocument>().run!)).toContain('copied')
+    // the management API shows permissions to administrators only
+    const permit = async (configure: string, write: string, read: string): Promise<void> => {
+      await manage('PUT', `/api/permissions/${encodeURIComponent(vhost)}/${name}`, { configure, write, read })
+    }
+    await manage('PUT', `/api/users/${name}`, { password: 'least', tags: 'administrator' })
+    const lackedNow = async (): Promise<unknown> => [
+      (await notedBy(own.operator, 'reset-queues', '--drain', '0'))[0],
+      await lackedBy(own.operator, 'broker'),
+    ]
+    const lacking = (right: string, object: string): unknown => {
+      const said = `user ${name} has no ${right} permission on ${object} (RabbitMQ at `
+      return [
+        expect.stringContaining(`missing right: ${said}`) as string,
+        { 'broker/upgrade': expect.stringMatching(`^${said.replace('(', '\\(')}`) as string },
+      ]
+    }
+    await permit('^testops-admin', '.*', '.*')
+    expect(await lackedNow()).toEqual(lacking('configure', "queue 'export'"))
+    await permit('.*', '^(?!amq)', '.*')
+    // a pattern that this program does not read counts as given
+    expect(await lackedNow()).toEqual([undefined, { 'broker/upgrade': undefined }])
+    await permit('.*', '^(export|upload|dead|work|testops-admin)', '.*')
+    expect(await lackedNow()).toEqual(lacking('write', "exchange 'amq.default'"))
+    await permit('.*', '.*', '^[^t]*$|^(export|upload|dead|work)')
+    expect(await lackedNow()).toEqual([undefined, { 'broker/upgrade': undefined }])
+    await permit('.*', '.*', '^(export|upload|dead|work)')
+    expect(await lackedNow()).toEqual(lacking('read', "queue 'testops-admin.held.export'"))
+    await permit('.*', '.*', '.*')
+    expect(await lackedNow()).toEqual([undefined, { 'broker/upgrade': undefined }])
     await grant('rabbitmq reset-queues')
+    expect(await notedBy(own.operator, 'reset-queues', '--drain', '0')).toEqual([])
     const done = await own.operator.repair(['reset-queues', '--drain', '0'])
     expectDone(done)
     const { queues, ours } = await own.state()

@@ -5,6 +5,7 @@ import type { ActionOf, Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/broker-control.ts'
 import { aheadOf } from '../../knowledge/broker.ts'
+import { assertPermitted } from './permissions.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 import { deleteEmpty } from './holding-queues.ts'
@@ -43,6 +44,8 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     )
     await workshop.failpoint('deleted')
   },
+  askRights: async ({ queues, bindings, discards }, { open }) =>
+    assertPermitted(open, { queues: queues.map(({ queue }) => queue), exchanges: [], bindings, discards }),
   // before the service is stopped for it
   async foresee(action, workshop) {
     if (!action.discards) return

@@ -1,13 +1,14 @@
 import type { Move } from '../../core/action.ts'
 import type { Binding, BrokerControl } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
-import { aheadOf, backExchangePrefix } from '../../knowledge/broker.ts'
+import { aheadOf, backExchangePrefix, trialExchange } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { countsOf, declaration, isThere, liveExchanges, liveQueues, ownMoves } from './queues.ts'
 import { areKept, keepExchanges } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import { accountsOf } from './account.ts'
+import { assertPermitted } from './permissions.ts'
 import { bringBackRest } from './move.ts'
 
 /**
@@ -28,6 +29,8 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const queues = await liveQueues(workshop)
     return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
   },
+  askRights: async ({ moves, saved }, { open }) =>
+    assertPermitted(open, { ...saved, holding: moves.map(({ holding }) => holding) }),
   async perform({ moves, saved, vanishing = [] }, workshop) {
     const broker = await workshop.control.broker()
     const [there, exchanges] = [await liveQueues(workshop), await liveExchanges(workshop)]
@@ -87,7 +90,7 @@ async function needed(moves: readonly Move[], workshop: Workshop): Promise<strin
  * Throws FORBIDDEN.
  */
 async function tryWayBack(broker: BrokerControl, queues: readonly string[]): Promise<void> {
-  const name = `${backExchangePrefix}trial`
+  const name = trialExchange
   const to = (destination: string): Binding => ({
     source: name,
     destination,

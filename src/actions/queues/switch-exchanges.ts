@@ -6,6 +6,7 @@ import { bindingsNoted } from '../../core/notes.ts'
 import { command } from '../../core/shell-command.ts'
 import { exact, exactlyListed } from '../../domain/queues/exact-bindings.ts'
 import { backExchangePrefix, keptExchange } from '../../knowledge/broker.ts'
+import { assertPermitted } from './permissions.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
 import { liveExchanges } from './queues.ts'
 
@@ -25,6 +26,8 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
       ? 'done'
       : 'not-done'
   },
+  askRights: async ({ exchanges, bindings }, { open }) =>
+    assertPermitted(open, { queues: [], exchanges: exchanges.map(({ from }) => from), bindings }),
   async foresee({ exchanges, bindings }, workshop) {
     exact(bindings)
     const there = await liveExchanges(workshop)

@@ -3,6 +3,7 @@ import type {
   BrokerConsumer,
   BrokerExchange,
   BrokerNode,
+  BrokerPermissions,
   BrokerPolicy,
   BrokerQueue,
 } from '../../core/sources.ts'
@@ -122,4 +123,11 @@ export function figure(item: Item, name: string): number | null {
 function record(item: Item, name: string): Item {
   const value = item[name]
   return isRecord(value) ? value : {}
+}
+
+/** Returns what a user's list of permissions has for this vhost; null: nothing. */
+export function permissionsIn(items: readonly Item[], vhost: string): BrokerPermissions | null {
+  const found = items.find((item) => item['vhost'] === vhost)
+  if (!found) return null
+  return { configure: text(found, 'configure'), write: text(found, 'write'), read: text(found, 'read') }
 }

@@ -21,6 +21,7 @@ export type BrokerLists = Pick<
   | 'connections'
   | 'connectionsOf'
   | 'tags'
+  | 'permissions'
 >
 
 /** True for the nameless exchange and `amq.*`: they belong to the broker, and nobody can declare them. */

@@ -6,7 +6,18 @@ import type { CtlCommand } from './ctl/program.ts'
 import type { BrokerLists } from './lists.ts'
 import { managementApi } from './management.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
-import { binding, connection, consumer, exchange, isCounted, node, policy, queue, text } from './items.ts'
+import {
+  binding,
+  connection,
+  consumer,
+  exchange,
+  isCounted,
+  node,
+  permissionsIn,
+  policy,
+  queue,
+  text,
+} from './items.ts'
 import { deprecatedState, isPredeclared } from './lists.ts'
 import type { Item, Management } from './management.ts'
 import { isOurs } from './connection.ts'
@@ -28,7 +39,7 @@ export function brokerLists(
 ): { lists: BrokerLists; close: () => Promise<void> } {
   const endpoint = { ...given, managementUrl: given.managementUrl?.replace(/(?<!\/)\/+$/, '') ?? null }
   const management = managementApi(endpoint, timeoutMs)
-  const first = managementLists(management, endpoint.vhost)
+  const first = managementLists(management, endpoint)
   let second: Promise<BrokerLists | null> | null = null
   let silence: AdminError | null = null
   const secondWay = async (): Promise<BrokerLists | null> => {
@@ -64,6 +75,7 @@ export function brokerLists(
       connections: async () => either(async (lists) => lists.connections()),
       connectionsOf: async (user) => either(async (lists) => lists.connectionsOf(user)),
       tags: async () => either(async (lists) => lists.tags()),
+      permissions: async () => either(async (lists) => lists.permissions()),
       deprecatedFeature: async (name) => either(async (lists) => lists.deprecatedFeature(name)),
       nodes: async () => either(async (lists) => lists.nodes()),
     },
@@ -104,8 +116,11 @@ const columns = {
   connections: ['name', 'user', 'user_provided_name'],
 }
 
-/** Reads the lists of one virtual host. */
-export function managementLists(management: Management, ofVhost: string): BrokerLists {
+/** Reads the lists of one virtual host, as this user. */
+export function managementLists(
+  management: Management,
+  { vhost: ofVhost, user: self }: Pick<BrokerEndpoint, 'vhost' | 'user'>,
+): BrokerLists {
   const vhost = encodeURIComponent(ofVhost)
   const pathOfConnections = `/api/vhosts/${vhost}/connections`
   const connections = async (): Promise<readonly Item[]> => {
@@ -163,6 +178,20 @@ export function managementLists(management: Management, ofVhost: string): Broker
       })
     },
     tags: async () => management.tags('management'),
+    async permissions() {
+      // all others are refused
+      if (!(await management.tags('management')).includes('administrator')) {
+        throw new AdminError(
+          'UNAVAILABLE',
+          "RabbitMQ's management API shows permissions only to users with the tag 'administrator'",
+          ['set `broker.rabbitmqctl` in the configuration: testops-admin then reads permissions with `rabbitmqctl`'],
+        )
+      }
+      return permissionsIn(
+        await management.list(`/api/users/${encodeURIComponent(self)}/permissions`, 'management'),
+        ofVhost,
+      )
+    },
     async deprecatedFeature(name) {
       const [all, used] = await Promise.all([
         management.listIfAny('/api/deprecated-features', 'management'),

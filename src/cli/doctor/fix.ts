@@ -30,8 +30,15 @@ export interface FixFlags extends DoctorFlags {
   repairs?: readonly string[] | undefined
 }
 
-/** Runs a repair by its words; null: there was nothing to resume. Throws AdminError before there is a plan. */
-export type PerformRepair = (fix: Fix, words: readonly string[]) => Promise<RunResult | null>
+/**
+ * Runs a repair by its words; null: there was nothing to resume. `others`: ids of problems that it is not for. Throws
+ * AdminError before there is a plan.
+ */
+export type PerformRepair = (
+  fix: Fix,
+  words: readonly string[],
+  others?: readonly string[],
+) => Promise<RunResult | null>
 
 /** What `doctor --fix --json` prints. */
 export interface FixDocument {
@@ -224,7 +231,9 @@ async function repair(walk: Walk, step: FixStep, report: DoctorReport): Promise<
   tried.add(command!)
   const planned = documents.length
   // without --confirm `resume` asks or refuses where a run is somebody else's, or may be over
-  const stop = await carry(walk, step, confirm === undefined || fix === 'resume' ? [] : ['--confirm', confirm])
+  const others = tell(report).stories.flatMap((it) => (it.root.id === root.id ? [] : [it.root.id]))
+  const more = confirm === undefined || fix === 'resume' ? [] : ['--confirm', confirm]
+  const stop = await carry(walk, step, more, others)
   if (!stop && documents.slice(planned).some(({ outcome }) => outcome === 'done'))
     done.push({ fix: fix!, root: root.id })
   return stop
@@ -251,11 +260,16 @@ async function askToResume(walk: Walk, { words, fix }: FixStep, report: DoctorRe
 }
 
 /** Runs a repair, keeps its document, and prints its end. Returns why the walk stops. */
-async function carry(walk: Walk, { fix, words }: FixStep, more: readonly string[]): Promise<Stop | undefined> {
+async function carry(
+  walk: Walk,
+  { fix, words }: FixStep,
+  more: readonly string[],
+  others: readonly string[] = [],
+): Promise<Stop | undefined> {
   const { flags, documents, perform } = walk
   let result: RunResult | null
   try {
-    result = await perform(fix!, [...words!, ...commonFlags(flags, fix!, words!), ...more])
+    result = await perform(fix!, [...words!, ...commonFlags(flags, fix!, words!), ...more], others)
   } catch (error) {
     // not thrown: the document also says what was repaired before
     const failure = failureOf(error, 'testops-admin')

@@ -56,6 +56,7 @@ export function runOf(
     patienceMs: number
     foreign?: Foreign
     given?: ReadonlyMap<string, Secret>
+    others?: readonly string[]
   },
 ): Run {
   const { deployment, open, control, commands } = opened

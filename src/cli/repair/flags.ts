@@ -48,6 +48,8 @@ export interface RepairFlags {
   'accept-risk'?: string[] | undefined
   patience?: number
   relay?: boolean
+  /** No flag: ids of problems that `doctor --fix` has other repairs for */
+  others?: readonly string[]
   /** Repaired in place of a deployment */
   files?: NamedFiles
   /** The deployment, if it is known already */

@@ -20,8 +20,10 @@ export interface Repaired {
 export abstract class RepairCommand extends BaseCommand {
   /** Words after the program's name, as typed */
   words: readonly string[] = process.argv.slice(2)
+  /** Ids of problems that `doctor --fix` has other repairs for */
+  others: readonly string[] = []
   /** Carries out the repair; `doctor` puts something else in its place, which only asks for rights */
-  perform: typeof runRepair = runRepair
+  perform: typeof runRepair = async (flags, wish) => runRepair({ ...flags, others: this.others }, wish)
 
   /**
    * Plans, confirms and applies. Prints the plan and the progress, not the end. Throws AdminError before there is a

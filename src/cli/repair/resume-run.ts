@@ -258,6 +258,7 @@ async function goingOn(
     journal,
     guard,
     patienceMs: patienceMs(flags),
+    ...(flags.others && { others: flags.others }),
   })
 }
 

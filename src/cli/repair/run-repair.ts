@@ -95,6 +95,7 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
           guard,
           patienceMs: patienceMs(flags),
           ...(wish.given && { given: wish.given }),
+          ...(flags.others && { others: flags.others }),
         }),
       )
     })

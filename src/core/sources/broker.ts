@@ -30,10 +30,22 @@ export interface BrokerSource {
   /** Returns the tags of the user that we sign in with: 'monitoring', 'impersonator' */
   tags(): Promise<readonly string[]>
   /**
+   * Returns what that user may do in the vhost; null: nothing. Throws UNAVAILABLE if neither the management API, which
+   * tells administrators only, nor `rabbitmqctl` shows it
+   */
+  permissions(): Promise<BrokerPermissions | null>
+  /**
    * Returns the counts at this moment, while lists lag by seconds; null: there is no such queue. Throws REFUSED for
    * another connection's exclusive queue
    */
   counts(queues: readonly string[]): Promise<ReadonlyMap<string, QueueCounts | null>>
+}
+
+/** Regular expressions on names of queues and exchanges; a name is permitted if some part of it matches. */
+export interface BrokerPermissions {
+  configure: string
+  write: string
+  read: string
 }
 
 export interface QueueCounts {

@@ -61,6 +61,7 @@ export const managementAnswers: Reader = {
       },
     ],
     { name: 'u', tags: ['monitoring'] },
+    [{ user: 'u', vhost: '/', configure: '', write: '^(upload|out)$', read: '.*' }],
     [{ name: 'transient_nonexcl_queues', state: 'permitted', deprecation_phase: 'permitted_by_default' }],
     { status: 'failed', reason: 'alarms', alarms: [{ node: 'rabbit@a', resource: 'memory' }] },
     { error: 'bad_request', reason: 'Stats in management UI are disabled' },
@@ -84,7 +85,7 @@ export const managementAnswers: Reader = {
       },
       300,
     )
-    const lists = managementLists(management, '/')
+    const lists = managementLists(management, { vhost: '/', user: 'u' })
     const asks: readonly (() => Promise<unknown>)[] = [
       lists.queues,
       lists.exchanges,
@@ -95,6 +96,7 @@ export const managementAnswers: Reader = {
       async () => lists.connectionsOf('u'),
       async () => lists.deprecatedFeature('transient_nonexcl_queues'),
       lists.nodes,
+      lists.permissions,
       async () => management.alarms(),
     ]
     let count = 0

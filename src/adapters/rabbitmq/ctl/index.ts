@@ -214,6 +214,7 @@ export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: strin
     // read from the connections themselves, so they do not lag
     connectionsOf: async (user) =>
       (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user),
+    permissions: async () => managed.permissionsIn(await ctl.list('list_user_permissions', user), vhost),
     tags: async () => strings((await ctl.list('list_users')).find((item) => item['user'] === user)?.['tags']),
     async deprecatedFeature(name) {
       const all = await ctl.listIfAny('list_deprecated_features')
