@@ -3,12 +3,11 @@ import type { Binding, BrokerControl } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
 import { aheadOf, backExchangePrefix, trialExchange } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { countsOf, declaration, isThere, liveExchanges, liveQueues, ownMoves } from './queues.ts'
+import { assertPermitted, countsOf, declaration, isThere, liveExchanges, liveQueues, ownMoves } from './queues.ts'
 import { areKept, keepExchanges } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import { accountsOf } from './account.ts'
-import { assertPermitted } from './permissions.ts'
 import { bringBackRest } from './move.ts'
 
 /**

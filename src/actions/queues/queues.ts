@@ -1,10 +1,12 @@
 import type { Former, Move } from '../../core/action.ts'
-import type { QueueDeclaration } from '../../core/broker-control.ts'
+import type { QueueDeclaration, Trial } from '../../core/broker-control.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { AdminError } from '../../core/error.ts'
 import { counted } from '../../core/format.ts'
 import type { Entry } from '../../core/notes.ts'
+import { command } from '../../core/shell-command.ts'
 import type { BrokerExchange, BrokerQueue, QueueCounts } from '../../core/sources.ts'
+import { lackedPermission } from '../../domain/queues/permissions.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import { aheadOf, holdingOf } from '../../knowledge/broker.ts'
 import type { Workshop } from '../handler.ts'
@@ -169,4 +171,24 @@ function saidOf(queue: string, returned: number | null): string {
   if (returned === null)
     return `Queue ${queue} is gone, along with any messages in it: none of them had been moved aside`
   return `Queue ${queue} is gone, along with the ${counted(returned, 'message')} that had been moved back to it`
+}
+
+/**
+ * Throws FORBIDDEN for the first permission that the user lacks for this work, if the broker shows the user's
+ * permissions at all. `holding`: temporary queues that will be declared.
+ */
+export async function assertPermitted(
+  open: Workshop['open'],
+  { holding = [], ...of }: Trial & { holding?: readonly string[] },
+): Promise<void> {
+  const broker = await open.broker()
+  const permissions = await tolerant(broker.permissions())
+  const lacked = permissions && lackedPermission(permissions, of, holding)
+  if (!lacked) return
+  const { user, vhost, target } = broker
+  throw new AdminError(
+    'FORBIDDEN',
+    `user ${user} has no ${lacked.right} permission on ${lacked.object} (RabbitMQ at ${target})`,
+    [command`rabbitmqctl set_permissions -p ${vhost} ${user} ${'.*'} ${'.*'} ${'.*'}   # on the broker`],
+  )
 }

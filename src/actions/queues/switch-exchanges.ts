@@ -6,9 +6,8 @@ import { bindingsNoted } from '../../core/notes.ts'
 import { command } from '../../core/shell-command.ts'
 import { exact, exactlyListed } from '../../domain/queues/exact-bindings.ts'
 import { backExchangePrefix, keptExchange } from '../../knowledge/broker.ts'
-import { assertPermitted } from './permissions.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { liveExchanges } from './queues.ts'
+import { assertPermitted, liveExchanges } from './queues.ts'
 
 /** The `durable` of an exchange cannot be changed, so the exchange is deleted and declared again, with its bindings. */
 export const switchExchanges: ActionHandler<'switch-exchanges'> = {
