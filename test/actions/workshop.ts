@@ -23,6 +23,7 @@ export function workshopOf(
     result: () => undefined,
     moving: () => undefined,
     signal: new AbortController().signal,
+    isKeptDown: false,
     isTested: true,
     changed: [],
     saved: null,
