@@ -7,7 +7,7 @@ import { adoptCommand, discardText, recordText } from '../../src/output/record.t
 import { doctorHtml } from '../../src/output/doctor/html.ts'
 import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../src/output/doctor/formats.ts'
 import { doctorChanges, doctorShort, doctorTable, fitted } from '../../src/output/doctor/table.ts'
-import { fixSummary, leftText } from '../../src/output/doctor/verdict.ts'
+import { fixSummary, leftText, unplannedText } from '../../src/output/doctor/verdict.ts'
 import { errorText, firstTypedHere, nextText, stackText, typedHere } from '../../src/output/error-text.ts'
 import { recordOf } from '../engine/repairing.ts'
 import { explainDocument, explainText } from '../../src/output/explain.ts'
@@ -412,6 +412,7 @@ const printings: Readonly<Record<string, Printing>> = {
     })),
     fixSummary,
   ),
+  unplannedText: printing(allReports, (report, screen) => unplannedText(report, false, screen)),
   fitted: printing([{ line: 'a' }], ({ line }, { columns }) =>
     fitted(`${printable(line)}\n\nend\n`, { rows: 24, columns }),
   ),

@@ -135,6 +135,15 @@ test('a healthy deployment has nothing to repair', async () => {
   expect([exitCode, stdout.split('\n').at(-2)]).toEqual([0, 'Nothing to repair.'])
 })
 
+test('--dry-run says that nothing is to be repaired, or only warnings, which it leaves', async () => {
+  expect((await lab.run(...fix, '--dry-run')).stdout.split('\n').at(-2)).toBe('Nothing to repair.')
+  await lab.must('lab', 'break', 'debug-left-on')
+  const { stdout } = await lab.run(...fix, '--dry-run')
+  const left = 'Warnings are left as they are: integrations/debug-logging (--fix-warnings repairs them too).'
+  expect(stdout.replace(/\s+/g, ' ').trimEnd().endsWith(left)).toBe(true)
+  expect(stdout).not.toContain('Plan:')
+})
+
 test(
   '--dry-run shows each plan and each step by hand, and changes nothing',
   async () => {

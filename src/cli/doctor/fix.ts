@@ -8,7 +8,7 @@ import { typed } from '../../core/typed.ts'
 import type { RunResult } from '../../engine/carry-out.ts'
 import { exitCodeOf } from '../../engine/report.ts'
 import { errorText, typedHere } from '../../output/error-text.ts'
-import { fixSummary, leftText, remedyOf, tell } from '../../output/doctor/verdict.ts'
+import { fixSummary, leftText, remedyOf, tell, unplannedText } from '../../output/doctor/verdict.ts'
 import { repairText } from '../../output/repair.ts'
 import { failureOf } from '../failure.ts'
 import { interruptible } from '../interrupt.ts'
@@ -136,14 +136,10 @@ async function walked(walk: Walk): Promise<number> {
   }
   if (after !== before) print(process.stdout, `\n${textOf(after, flags, exitCode)}`)
   if (stop) tellStop(stop)
-  if (!flags['dry-run']) {
-    const told = {
-      before,
-      after,
-      done,
-      tookMs: performance.now() - begin,
-      withWarnings: flags['fix-warnings'] ?? false,
-    }
+  const withWarnings = flags['fix-warnings'] ?? false
+  if (flags['dry-run']) print(process.stdout, unplannedText(after, withWarnings, screenOf(process.stdout)))
+  else {
+    const told = { before, after, done, tookMs: performance.now() - begin, withWarnings }
     print(process.stdout, fixSummary(told, screenOf(process.stdout)))
   }
   return exitCode

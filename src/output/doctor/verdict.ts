@@ -230,3 +230,17 @@ export function fixSummary({ before, after, done, tookMs, withWarnings }: FixTol
   ]
   return `\n${hang('', printable(parts.join(' ')), columns).join('\n')}\n`
 }
+
+/** Returns which problems `--fix --dry-run` has shown no plan for since they are warnings; '' if there is none. */
+export function unplannedText(
+  report: Pick<DoctorReport, 'checks'>,
+  withWarnings: boolean,
+  { columns }: Screen,
+): string {
+  const stories = tell(report).stories.map(({ root }) => root)
+  const warned = withWarnings ? [] : stories.filter((root) => !isError(root)).map(({ id }) => id)
+  if (stories.length === 0) return '\nNothing to repair.\n'
+  if (warned.length === 0) return ''
+  const text = `Warnings are left as they are: ${warned.join(', ')} (--fix-warnings repairs them too).`
+  return `\n${hang('', printable(text), columns).join('\n')}\n`
+}
