@@ -4,7 +4,11 @@ import { checks } from '../checks/index.ts'
 import type { Check } from '../core/check.ts'
 import { BaseCommand } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/relay.ts'
+import { AdminError } from '../core/error.ts'
+import { command, nested } from '../core/shell-command.ts'
+import { typed } from '../core/typed.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
+import type { DoctorFlags } from '../cli/doctor/examine-as.ts'
 import type { FixFlags, PerformRepair } from '../cli/doctor/fix.ts'
 import type { Fix } from '../cli/doctor/fix-steps.ts'
 import type { CommandOf } from '../cli/doctor/rights.ts'
@@ -12,6 +16,8 @@ import { documentFormats, formats } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/session.ts'
 import type { FromFlags } from '../cli/report/read.ts'
 import type { RepairCommand } from '../cli/repair/repair-command.ts'
+
+type FleetFlags = Omit<DoctorFlags, 'deployment'>
 
 type RepairClass = new (argv: string[], config: Config) => RepairCommand
 
@@ -56,7 +62,24 @@ export default class Doctor extends BaseCommand {
       command: '<%= config.bin %> doctor --wait --wait-seconds 600',
     },
   ]
+  // oclif's types let no command have one flag of the base class several times
+  static override baseFlags = {
+    ...BaseCommand.baseFlags,
+    deployment: Flags.string({
+      char: 'd',
+      summary: 'Choose the deployment; several -d examine several; `lab` is the practice deployment',
+      helpValue: 'NAME',
+      env: 'TESTOPS_ADMIN_DEPLOYMENT',
+      helpGroup: 'COMMON',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+  } as unknown as typeof BaseCommand.baseFlags
   static override flags = {
+    all: Flags.boolean({
+      summary: 'Examine all deployments of the configuration at once',
+      exclusive: ['wait', 'watch', 'fix', 'from', 'relay'],
+    }),
     only: Flags.string({
       summary: 'Run only these checks; a group such as `broker` means all its checks',
       helpValue: 'ID',
@@ -128,17 +151,31 @@ export default class Doctor extends BaseCommand {
   }
 
   override async run(): Promise<void> {
-    const { flags, raw } = await this.parse(Doctor)
+    const { flags: parsed, raw } = await this.parse(Doctor)
+    const names = ([] as string[]).concat(parsed.deployment ?? [])
+    const flags = { ...parsed, deployment: names[0] }
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
     const given = raw.flatMap((token) => (token.type === 'flag' ? [token.flag] : []))
-    const exitCode =
-      flags.from !== undefined
+    const isFleet = flags.all || new Set(names).size > 1
+    if (isFleet) assertFleet(given)
+    const exitCode = isFleet
+      ? await this.examineFleet(flags, flags.all ? null : names, chosen)
+      : flags.from !== undefined
         ? await this.examineSaved({ ...flags, from: flags.from }, chosen, given)
         : flags.fix
           ? await this.repairAll(flags, chosen)
           : await examineAs({ ...flags, commandOf: commandsBy(this.config) }, chosen)
     // already set if the report could not be written
     process.exitCode ??= exitCode
+  }
+
+  private async examineFleet(
+    flags: FleetFlags,
+    names: readonly string[] | null,
+    chosen: readonly Check[],
+  ): Promise<number> {
+    const { examineFleet } = await import('../cli/doctor/fleet.ts')
+    return examineFleet(flags, names, chosen)
   }
 
   private async examineSaved(flags: FromFlags, chosen: readonly Check[], given: readonly string[]): Promise<number> {
@@ -153,6 +190,22 @@ export default class Doctor extends BaseCommand {
     const json = flags.json || flags.format === 'json'
     return fix({ ...flags, commandOf, json }, chosen, repairWith(commandOf), process.argv.slice(2))
   }
+}
+
+/** Flags for one deployment at a time. */
+const ofOne: readonly string[] = ['wait', 'watch', 'fix', 'from', 'relay']
+
+/** Throws USAGE for flags that several deployments cannot have. */
+function assertFleet(given: readonly string[]): void {
+  if (given.includes('all') && given.includes('deployment'))
+    throw new AdminError('USAGE', '--all and --deployment cannot be combined: --all examines every deployment', [
+      'testops-admin doctor --all',
+    ])
+  const wrong = ofOne.find((name) => given.includes(name))
+  if (wrong === undefined) return
+  throw new AdminError('USAGE', `--${wrong} works on one deployment: name one with -d`, [
+    command`testops-admin doctor -d NAME ${nested(typed([`--${wrong}`]))}`,
+  ])
 }
 
 /** Runs the command of a repair in this process, as if it had been typed. */

@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   'check-cpu': () => import('./check-cpu.ts'),
   'check-integration': () => import('./check-integration.ts'),
   checks: () => import('./checks.ts'),
+  deployments: () => import('./deployments.ts'),
   discard: () => import('./discard.ts'),
   doctor: () => import('./doctor.ts'),
   explain: () => import('./explain.ts'),
@@ -37,6 +38,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   token: () => import('./token.ts'),
   undo: () => import('./undo.ts'),
   'unlock-changelog': () => import('./unlock-changelog.ts'),
+  use: () => import('./use.ts'),
   'use-legacy-image': () => import('./use-legacy-image.ts'),
   whoami: () => import('./whoami.ts'),
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { doctorPrometheus } from '../../src/output/doctor/formats.ts'
+import { doctorPrometheus, fleetPrometheus } from '../../src/output/doctor/formats.ts'
 import { databaseDown, healthy, hostile, stuckLock } from '../output/reports.ts'
 import { debianProgram } from '../support/debian-program.ts'
 
@@ -36,6 +36,21 @@ test.each([
   },
   240_000,
 )
+
+test('promtool reads a report of several deployments, one of which was not examined', async () => {
+  const error = { code: 'CONFIGURATION' as const, message: 'unknown key', suggestions: [] }
+  const text = fleetPrometheus([
+    { result: { ...healthy, deployment: 'a' }, exitCode: 0 },
+    { result: { deployment: 'b', error, exitCode: 64 }, exitCode: 64 },
+    { result: { ...stuckLock, deployment: 'c' }, exitCode: 1 },
+  ])
+  expect(await checked(text)).toEqual({ exitCode: 0, said: '' })
+  expect(text.match(/^testops_admin_doctor_exit_code.*$/gm)).toEqual([
+    'testops_admin_doctor_exit_code{deployment="a"} 0',
+    'testops_admin_doctor_exit_code{deployment="b"} 64',
+    'testops_admin_doctor_exit_code{deployment="c"} 1',
+  ])
+}, 240_000)
 
 test('promtool refuses what is no metric', async () => {
   expect((await checked('testops admin{')).exitCode).not.toBe(0)

@@ -5,7 +5,9 @@ import type { RepairDocument } from '../../src/core/repair.ts'
 import { command } from '../../src/core/shell-command.ts'
 import { adoptCommand, discardText, recordText } from '../../src/output/record.ts'
 import { doctorHtml } from '../../src/output/doctor/html.ts'
-import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../src/output/doctor/formats.ts'
+import { deploymentsText, useText } from '../../src/output/deployments.ts'
+import { fleetText } from '../../src/output/doctor/fleet.ts'
+import { doctorJunit, doctorMarkdown, doctorPrometheus, fleetPrometheus } from '../../src/output/doctor/formats.ts'
 import { doctorChanges, doctorShort, doctorTable, fitted } from '../../src/output/doctor/table.ts'
 import { fixSummary, leftText, unplannedText } from '../../src/output/doctor/verdict.ts'
 import { errorText, firstTypedHere, nextText, stackText, typedHere } from '../../src/output/error-text.ts'
@@ -78,6 +80,19 @@ const text = 'of a server'
 const texts = [{ text }]
 const isReport = (it: unknown): it is typeof reports.healthy => typeof it === 'object' && it !== null && 'checks' in it
 const allReports = Object.values(reports).filter(isReport)
+const allFleets = [
+  [
+    ...allReports.map((result) => ({ result, exitCode: 1 })),
+    {
+      result: {
+        deployment: 'x',
+        error: { code: 'CONFIGURATION' as const, message: 'unknown key', suggestions: ['ls'] },
+        exitCode: 64,
+      },
+      exitCode: 64,
+    },
+  ],
+]
 const manifest: ReportManifest & { file: string } = {
   schemaVersion: 1,
   kind: 'testops-admin report',
@@ -224,6 +239,32 @@ const printings: Readonly<Record<string, Printing>> = {
   doctorPrometheus: printing(allReports, (report) =>
     doctorPrometheus(report, { exitCode: 1, areWarningsFailures: true }),
   ),
+  deploymentsText: printing(
+    [
+      {
+        schemaVersion: 1 as const,
+        deployments: [
+          { name: 'prod', source: 'configuration' as const, where: 'x', platform: 'host', current: true },
+          { name: 'unit', source: 'found' as const, where: 'unit', platform: 'host', current: false },
+          {
+            name: 'wrong',
+            source: 'configuration' as const,
+            where: 'x',
+            platform: null,
+            current: false,
+            error: { code: 'CONFIGURATION' as const, message: 'unknown key', suggestions: ['ls'] },
+          },
+        ],
+      },
+    ],
+    deploymentsText,
+  ),
+  useText: printing(
+    [{ schemaVersion: 1 as const, deployment: 'prod', file: 'x', before: 'other', outcome: 'done' as const }],
+    useText,
+  ),
+  fleetPrometheus: printing(allFleets, fleetPrometheus),
+  fleetText: printing(allFleets, (fleet, screen) => fleetText(fleet, { screen, exitCode: 1, isShort: false })),
   doctorShort: printing(allReports, doctorShort),
   doctorTable: printing(allReports, (report, screen) => doctorTable(report, { screen, exitCode: 1, verbose: true })),
   errorText: printing([{ error: { code: 'USAGE' as const, message: 'one\n- two', suggestions: ['ls'] } }], errorText),
@@ -444,6 +485,7 @@ const others: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
       'verdict',
+      'isExamined',
       'summary',
       'tell',
       'shortLine',

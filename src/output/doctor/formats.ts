@@ -7,6 +7,8 @@ import { markdownBlock, markdownCode, markdownText, xmlElement, xmlText } from '
 import { oneLine, statusWord } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { countOf, printable } from '../text.ts'
+import { isExamined } from './fleet.ts'
+import type { Examined } from './fleet.ts'
 import { changesTold, remedyOf, summary, tell } from './verdict.ts'
 import type { Story } from './verdict.ts'
 
@@ -148,41 +150,60 @@ const words: readonly StatusWord[] = ['ok', 'warning', 'error', 'skipped', 'unkn
  * labels stay as they are: dashboards and alerts name them.
  */
 export function doctorPrometheus(report: DoctorReport, { exitCode }: FormatView): string {
-  const { deployment, platform, build, startedAt, durationMs, checks, rootCauses } = report
-  const own = { deployment }
-  const at = Date.parse(startedAt) + durationMs
+  return fleetPrometheus([{ result: report, exitCode }])
+}
+
+type Sample = readonly [Readonly<Record<string, string>>, number]
+
+/** Does the same for several deployments; one that was not examined has its exit code alone. */
+export function fleetPrometheus(examined: readonly Examined[]): string {
+  const reports = examined.flatMap(({ result }) => (isExamined(result) ? [result] : []))
+  const each = (samples: (report: DoctorReport, own: { deployment: string }) => readonly Sample[]): Sample[] =>
+    reports.flatMap((report) => samples(report, { deployment: report.deployment }))
   return [
-    metric('exit_code', 'Exit code of doctor: 0 healthy, 1 problem, 2 warnings only, 3 not all could be checked.', [
-      [own, exitCode],
-    ]),
+    metric(
+      'exit_code',
+      'Exit code of doctor: 0 healthy, 1 problem, 2 warnings only, 3 not all could be checked.',
+      examined.map(({ result: { deployment }, exitCode }) => [{ deployment }, exitCode]),
+    ),
     metric(
       'checks',
       'Number of checks by status.',
-      words.map((status) => [{ ...own, status }, report.summary[status]]),
+      each(({ summary: counts }, own) => words.map((status) => [{ ...own, status }, counts[status]])),
     ),
     metric(
       'check_status',
       'Status of each check: 1 for the one that it has, 0 for the others.',
-      checks.flatMap((check) =>
-        words.map((status) => [{ ...own, check: check.id, status }, statusWord(check) === status ? 1 : 0] as const),
+      each(({ checks }, own) =>
+        checks.flatMap((check) =>
+          words.map((status) => [{ ...own, check: check.id, status }, statusWord(check) === status ? 1 : 0] as const),
+        ),
       ),
     ),
     metric(
       'root_cause',
       'Problems that no other problem explains.',
-      rootCauses.map((check) => [{ ...own, check }, 1]),
+      each(({ rootCauses }, own) => rootCauses.map((check) => [{ ...own, check }, 1])),
     ),
-    metric('duration_seconds', 'Time that the diagnosis took.', [[own, durationMs / 1000]]),
-    metric('timestamp_seconds', 'Time of the diagnosis, in seconds since 1970.', [[own, at / 1000]]),
-    metric('deployment_info', 'The platform and the declared build.', [[{ ...own, platform, build: build ?? '' }, 1]]),
+    metric(
+      'duration_seconds',
+      'Time that the diagnosis took.',
+      each(({ durationMs }, own) => [[own, durationMs / 1000]]),
+    ),
+    metric(
+      'timestamp_seconds',
+      'Time of the diagnosis, in seconds since 1970.',
+      each(({ startedAt, durationMs }, own) => [[own, (Date.parse(startedAt) + durationMs) / 1000]]),
+    ),
+    metric(
+      'deployment_info',
+      'The platform and the declared build.',
+      each(({ platform, build }, own) => [[{ ...own, platform, build: build ?? '' }, 1]]),
+    ),
   ].join('')
 }
 
-function metric(
-  name: string,
-  help: string,
-  samples: readonly (readonly [Readonly<Record<string, string>>, number])[],
-): string {
+function metric(name: string, help: string, samples: readonly Sample[]): string {
   const full = `testops_admin_doctor_${name}`
   return [
     `# HELP ${full} ${help}`,

@@ -3,6 +3,7 @@ import { dirname, join, parse } from 'node:path'
 import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
 import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/assert.ts'
 import { parseYaml } from '../../adapters/yaml/index.ts'
+import { isRecord } from '../../adapters/http.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { didYouMean, nearestNames } from '../../core/nearest.ts'
 import { packageFolder } from '../../core/package-folder.ts'
@@ -13,7 +14,7 @@ import type { Environment } from '../paths.ts'
 import type { ConfigurationRequest } from './find.ts'
 import { configurationFile, fileName, ownFile, shownAs } from './find.ts'
 import { assertKeysCount, schema } from './schema.ts'
-import type { Settings } from './schema.ts'
+import type { DeploymentSettings, Settings } from './schema.ts'
 import { validate } from './validate.ts'
 
 /** Returns how to read the commented template, which comes with this package. */
@@ -139,18 +140,77 @@ export async function readConfiguration(file: string, around: Around): Promise<C
   }
 }
 
-async function readAndValidate(file: string, { environment, workingDirectory }: Around): Promise<Configuration> {
+async function readAndValidate(file: string, around: Around): Promise<Configuration> {
+  const { value, at } = await readDocument(file, around)
+  return { file, settings: settingsIn(value, { at, directory: dirname(file) }) }
+}
+
+interface Read {
+  value: unknown
+  /** Returns the place of the value at this path, or of the nearest one around it */
+  at: (path: readonly (string | number)[]) => string
+}
+
+async function readDocument(file: string, { environment, workingDirectory }: Around): Promise<Read> {
   const shown = shownAs(file, workingDirectory)
   const document = parseConfiguration(await readText(file, shown, environment), shown)
-  const at = (path: readonly (string | number)[]): string => {
-    const depths = Array.from({ length: path.length + 1 }, (_, removed) => path.slice(0, path.length - removed))
-    const position = depths.map((around) => document.positionOf(around)).find((found) => found !== null)
-    return `${shown}:${position?.line ?? 1}`
+  return {
+    value: document.value,
+    at(path) {
+      const depths = Array.from({ length: path.length + 1 }, (_, removed) => path.slice(0, path.length - removed))
+      const position = depths.map((around) => document.positionOf(around)).find((found) => found !== null)
+      return `${shown}:${position?.line ?? 1}`
+    },
   }
-  const settings = validate(schema, document.value, { at, directory: dirname(file) })
-  checkNames(settings, at)
-  for (const [name, deployment] of settings.deployments) assertKeysCount(name, deployment, at)
-  return { file, settings }
+}
+
+function settingsIn(value: unknown, place: Pick<Read, 'at'> & { directory: string }): Settings {
+  const settings = validate(schema, value, place)
+  checkNames(settings, place.at)
+  for (const [name, deployment] of settings.deployments) assertKeysCount(name, deployment, place.at)
+  return settings
+}
+
+/** A configuration of which some deployments may be wrong. */
+export interface EveryDeployment {
+  /** Absolute path */
+  file: string
+  current: string | undefined
+  /** In the file's order; an AdminError for one that is wrong */
+  deployments: ReadonlyMap<string, DeploymentSettings | AdminError>
+}
+
+/**
+ * Reads a configuration deployment by deployment, so that a wrong one leaves the others usable; null if there is none.
+ * Throws CONFIGURATION if the file is wrong as a whole.
+ */
+export async function everyDeployment(request: ConfigurationRequest): Promise<EveryDeployment | null> {
+  const file = await configurationFile(request)
+  if (file === null) return null
+  const { value, at } = await readDocument(file, request)
+  const place = { at, directory: dirname(file) }
+  const all = isRecord(value) && isRecord(value['deployments']) ? value['deployments'] : null
+  // wrong as a whole: as for any other command
+  if (!isRecord(value) || all === null || Object.keys(all).length === 0)
+    return entriesOf(file, settingsIn(value, place))
+  validate(schema, { ...value, deployments: {} }, place)
+  const { current, ...rest } = value
+  const one = (name: string): DeploymentSettings | AdminError => {
+    try {
+      return settingsIn({ ...rest, deployments: { [name]: all[name] } }, place).deployments.get(name)!
+    } catch (error) {
+      if (error instanceof AdminError) return error
+      throw error
+    }
+  }
+  const deployments = new Map(Object.keys(all).map((name) => [name, one(name)]))
+  if ([...deployments.values()].every((it) => !(it instanceof AdminError)))
+    return entriesOf(file, settingsIn(value, place))
+  return { file, current: typeof current === 'string' ? current : undefined, deployments }
+}
+
+function entriesOf(file: string, { current, deployments }: Settings): EveryDeployment {
+  return { file, current, deployments }
 }
 
 function checkNames(settings: Settings, at: (path: string[]) => string): void {

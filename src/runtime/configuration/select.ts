@@ -5,8 +5,8 @@ import type { Seen } from '../../platforms/index.ts'
 import type { Discovered, Discovery } from '../discover.ts'
 import { exists } from './find.ts'
 import type { ConfigurationRequest } from './find.ts'
-import type { Configuration } from './load.ts'
-import { findConfiguration, readConfiguration, withoutConfiguration } from './load.ts'
+import type { Configuration, EveryDeployment } from './load.ts'
+import { everyDeployment, findConfiguration, readConfiguration, withoutConfiguration } from './load.ts'
 import type { DeploymentSettings } from './schema.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -62,13 +62,52 @@ export function selectDeployment(configuration: Configuration, name?: string): S
 export async function findDeployment(request: DeploymentRequest): Promise<SelectedDeployment> {
   const { name } = request
   const own = await findConfiguration(request)
-  if (name !== undefined && (name === lab || labAsOthers.includes(name)) && !own?.settings.deployments.has(name)) {
+  if (name !== undefined && isOfLab(name) && !own?.settings.deployments.has(name)) {
     return selectDeployment(await labConfiguration(request, name), name)
   }
   if (own) return selectDeployment(own, name)
   const { discover } = await import('../discover.ts')
   return selectDiscovered(await discover({ ...request, isKept: true }), request)
 }
+
+/** One of several deployments, or why it cannot be used. */
+export type OneOfAll = { name: string } & ({ selected: SelectedDeployment } | { error: AdminError })
+
+/**
+ * Returns the deployments of these names, else all of the configuration, else all that are found. Throws USAGE for an
+ * unknown name, CONFIGURATION if there is no deployment, or the configuration is wrong as a whole.
+ */
+export async function everySelected(request: DeploymentRequest, names: readonly string[] | null): Promise<OneOfAll[]> {
+  const every = await everyDeployment(request)
+  const one = (name: string, settings: DeploymentSettings | AdminError): OneOfAll =>
+    settings instanceof AdminError
+      ? { name, error: settings }
+      : { name, selected: { name, settings, file: every!.file } }
+  if (names !== null) return Promise.all([...new Set(names)].map(async (name) => oneNamed(name, every, request, one)))
+  if (every) return [...every.deployments].map(([name, settings]) => one(name, settings))
+  const { discover } = await import('../discover.ts')
+  const discovery = await discover(request)
+  if (discovery.found.length === 0) throw withoutConfiguration(request, discovery)
+  return discovery.found.map(({ name, settings, file, what }) => ({
+    name,
+    selected: { name, settings, file, found: what },
+  }))
+}
+
+async function oneNamed(
+  name: string,
+  every: EveryDeployment | null,
+  request: ConfigurationRequest,
+  one: (name: string, settings: DeploymentSettings | AdminError) => OneOfAll,
+): Promise<OneOfAll> {
+  const settings = every?.deployments.get(name)
+  if (settings) return one(name, settings)
+  if (isOfLab(name)) return { name, selected: selectDeployment(await labConfiguration(request, name), name) }
+  if (every) throw unknownDeployment(name, [...every.deployments.keys()], every.file)
+  return { name, selected: await findDeployment({ ...request, name }) }
+}
+
+const isOfLab = (name: string): boolean => name === lab || labAsOthers.includes(name)
 
 /** Selects the deployment that was found, or that the operator chooses. Throws CONFIGURATION, USAGE. */
 export async function selectDiscovered(discovery: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
@@ -126,7 +165,8 @@ async function labConfiguration(
   )
 }
 
-function unknownDeployment(name: string, names: readonly string[], file: string): AdminError {
+/** Returns the error for a name that a configuration does not have, with the nearest ones. */
+export function unknownDeployment(name: string, names: readonly string[], file: string): AdminError {
   const known = [...new Set([...names, lab])]
   const suggestions = closestNames(name, known).map((it) => command`-d ${it}`)
   return new AdminError('USAGE', `no deployment \`${name}\` in ${file}; ${closestTo(name, known)}`, suggestions)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { findDeployment } from '../../../src/runtime/index.ts'
+import { describe, expect, test } from 'vitest'
+import { everySelected, findDeployment } from '../../../src/runtime/index.ts'
 import { errorOf } from '../error-of.ts'
 import { folderWith } from '../folder.ts'
 
@@ -71,4 +71,46 @@ test('lab is the practice deployment, unless the configuration has one of that n
     `CONFIGURATION: no deployment \`lab\`: the practice deployment is not running ` +
       `(${folder}/.local/state/testops-admin/lab/testops-admin.yaml is missing)`,
   )
+})
+
+describe('every deployment', () => {
+  const text =
+    'current: nowhere\ndeployments:\n  good: {url: "https://a.example.org"}\n  wrong: {urll: x}\n  better: {url: "https://b.example.org"}\n'
+  const all = async (content: string, names: readonly string[] | null = null): Promise<Record<string, string>> => {
+    const folder = await folderWith({ 'testops-admin.yaml': content })
+    const request = { environment: { HOME: folder }, workingDirectory: folder }
+    const chosen = await everySelected(request, names)
+    return Object.fromEntries(
+      chosen.map((it) => [it.name, 'error' in it ? it.error.message.split(';')[0]! : it.selected.settings.url!]),
+    )
+  }
+
+  test('a wrong one leaves the others usable, and the order is that of the file', async () => {
+    expect(Object.entries(await all(text))).toEqual([
+      ['good', 'https://a.example.org'],
+      ['wrong', 'unknown key `urll` at testops-admin.yaml:4'],
+      ['better', 'https://b.example.org'],
+    ])
+  })
+
+  test('some of them are named, in any order, each once', async () => {
+    expect(Object.keys(await all(text, ['better', 'good', 'better']))).toEqual(['better', 'good'])
+    await expect(all(text, ['good', 'god'])).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('did you mean `good`?') as string,
+    })
+  })
+
+  test.each([
+    ['deployments: {}\n', /names no deployment/],
+    ['deployments:\n  a: {}\nothers: 1\n', /unknown key `others`/],
+    ['', /is empty/],
+    ['deployments: [a]\n', /must be/],
+    ['current: b\ndeployments:\n  a: {}\n', /`current` at testops-admin.yaml:1 names `b`/],
+  ])('a file that is wrong as a whole is an error: %j', async (content, message) => {
+    await expect(all(content)).rejects.toMatchObject({
+      code: 'CONFIGURATION',
+      message: expect.stringMatching(message) as string,
+    })
+  })
 })

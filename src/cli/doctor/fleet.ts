@@ -1,0 +1,177 @@
+import type { Check, DoctorReport } from '../../core/check.ts'
+import { AdminError, messageOf } from '../../core/error.ts'
+import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import { typed } from '../../core/typed.ts'
+import { withDeadline } from '../../engine/judge.ts'
+import { exitCodeOf } from '../../engine/report.ts'
+import type { FailOn } from '../../engine/report.ts'
+import { fleetText, isExamined } from '../../output/doctor/fleet.ts'
+import type { Examined, FleetDocument } from '../../output/doctor/fleet.ts'
+import { plainScreen } from '../../output/paint.ts'
+import type { Screen } from '../../output/paint.ts'
+import type { OneOfAll } from '../../runtime/index.ts'
+import { failureOf } from '../failure.ts'
+import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
+import { screenOf } from '../screen.ts'
+import { cursor, draw, jsonText, print } from '../write.ts'
+import type { DoctorFlags } from './examine-as.ts'
+import type { DocumentFormat, Format } from './print.ts'
+import { reportText } from './print.ts'
+import { diagnosis } from './session.ts'
+
+/** Deployments that are examined at the same time: enough that some which hang delay few others */
+const sideBySide = 16
+
+/** Which exit code of several deployments wins: a problem, then what could not be examined at all, then the rest. */
+const precedence = [70, 1, 64, 69, 3, 2] as const
+
+/** Formats that hold several deployments. */
+const fleetFormats: readonly (Format | DocumentFormat)[] = ['table', 'short', 'json', 'prometheus']
+
+/**
+ * Examines several deployments side by side: those named, else all of the configuration, else all that are found.
+ * Prints one document; returns one exit code. Throws USAGE for an unknown name or a format for one deployment only,
+ * and what reading the configuration throws.
+ */
+export async function examineFleet(
+  flags: Omit<DoctorFlags, 'deployment'>,
+  names: readonly string[] | null,
+  checks: readonly Check[],
+): Promise<number> {
+  const format = flags.json ? 'json' : flags.format
+  refuseFormat(format, '--format')
+  return interruptible(async (signal) => {
+    const { outputsOf } = await import('./documents.ts')
+    const outputs = await outputsOf(flags.output ?? [])
+    for (const it of outputs) refuseFormat(it.format, '--output')
+    const { everySelected } = await import('../../runtime/index.ts')
+    const request = { file: flags.config, environment: process.env, workingDirectory: process.cwd(), signal }
+    const chosen = await everySelected(request, names)
+    const examined = await examineEach(chosen, flags, checks, signal)
+    const exitCode = worstOf(examined.map((it) => it.exitCode))
+    const text = async (as: Format | DocumentFormat, screen: Screen): Promise<string> =>
+      textOf(examined, as, { screen, exitCode, verbose: flags.verbose, failOn: flags['fail-on'], config: flags.config })
+    print(process.stdout, await text(format, screenOf(process.stdout)))
+    if (outputs.length > 0) {
+      const texts = new Map(
+        await Promise.all(outputs.map(async (it) => [it.format, await text(it.format, plainScreen)] as const)),
+      )
+      const { writeOutputFiles } = await import('../../runtime/output-file.ts')
+      await writeOutputFiles(outputs, (as) => texts.get(as)!)
+    }
+    return exitCode
+  })
+}
+
+function refuseFormat(format: Format | DocumentFormat, flag: '--format' | '--output'): void {
+  if (fleetFormats.includes(format)) return
+  throw new AdminError(
+    'USAGE',
+    `${flag}: ${format} describes one deployment, and several are examined. Use ${fleetFormats.join(', ')}`,
+    ['testops-admin doctor --all --json', typed(['testops-admin', 'doctor', '--format', format])],
+  )
+}
+
+/** Returns the exit code of all: the first of `precedence` that one has, else the first that is not 0. */
+export function worstOf(codes: readonly number[]): number {
+  return precedence.find((code) => codes.includes(code)) ?? codes.find((code) => code !== 0) ?? 0
+}
+
+async function examineEach(
+  chosen: readonly OneOfAll[],
+  flags: Omit<DoctorFlags, 'deployment'>,
+  checks: readonly Check[],
+  signal: AbortSignal,
+): Promise<Examined[]> {
+  const examined: Examined[] = []
+  const waiting = chosen.map((one, at) => ({ one, at }))
+  const tell = teller(chosen.length, flags)
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      signal.throwIfAborted()
+      examined[next.at] = await examineOne(next.one, flags, checks, signal)
+      tell.ended()
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(sideBySide, chosen.length) }, work))
+  } finally {
+    tell.clear()
+  }
+  return examined
+}
+
+/** Examines one deployment. What keeps it from being examined concerns no other. Throws INTERRUPTED. */
+async function examineOne(
+  chosen: OneOfAll,
+  { timeout = defaultTimeoutSeconds, config, 'fail-on': failOn }: Omit<DoctorFlags, 'deployment'>,
+  checks: readonly Check[],
+  signal: AbortSignal,
+): Promise<Examined> {
+  const timeoutMs = timeout * 1000
+  const deadlineMs = timeoutMs + deadlineSlackMs
+  try {
+    if ('error' in chosen) throw chosen.error
+    const { selected } = chosen
+    const { openDeployment } = await import('../../runtime/index.ts')
+    const late = (): AdminError => new AdminError('TIMED_OUT', `not opened within ${timeout} s`, [])
+    const examining = diagnosis({
+      checks,
+      open: async () =>
+        withDeadline(
+          openDeployment(selected, { timeoutMs, environment: process.env, config, signal }),
+          deadlineMs,
+          late,
+        ),
+      deadlineMs,
+      signal,
+    })
+    try {
+      const result: DoctorReport = await examining.examine()
+      return { result, exitCode: exitCodeOf(result, failOn) }
+    } finally {
+      await examining.close()
+    }
+  } catch (error) {
+    if (error instanceof AdminError && error.code === 'INTERRUPTED') throw error
+    const failure = failureOf(error, 'testops-admin')
+    const { exitCode, document } = failure ?? {
+      exitCode: 70,
+      document: { error: { code: 'BUG' as const, message: messageOf(error), suggestions: [] } },
+    }
+    return { result: { deployment: chosen.name, error: document.error, exitCode }, exitCode }
+  }
+}
+
+/** Shows on a terminal how many have been examined. */
+function teller(all: number, { json, format }: Pick<DoctorFlags, 'json' | 'format'>): { ended(): void; clear(): void } {
+  const { stdout, stderr } = process
+  const isShown = stdout.isTTY && stderr.isTTY && !json && (format === 'table' || format === 'short')
+  if (!isShown || !screenOf(stderr).colour) return { ended: () => undefined, clear: () => undefined }
+  let count = 0
+  return {
+    ended: () => draw(stderr, cursor.emptyLine, `… ${(count += 1)} of ${all} deployments examined`),
+    clear: () => draw(stderr, cursor.emptyLine, ''),
+  }
+}
+
+async function textOf(
+  examined: readonly Examined[],
+  format: Format | DocumentFormat,
+  view: { screen: Screen; exitCode: number; verbose: boolean; failOn: FailOn; config: string | undefined },
+): Promise<string> {
+  const shown = examined.map((it) => ({ ...it, result: withoutSecretsIn(it.result) }))
+  if (format === 'json') {
+    const document: FleetDocument = { schemaVersion: 1, deployments: shown.map(({ result }) => result) }
+    return jsonText(document)
+  }
+  if (format === 'prometheus') {
+    const { fleetPrometheus } = await import('../../output/doctor/formats.ts')
+    return fleetPrometheus(shown)
+  }
+  const reports = view.verbose ? shown.flatMap(({ result }) => (isExamined(result) ? [result] : [])) : []
+  const whole = reports.map((report) =>
+    reportText(report, 'table', { ...view, exitCode: exitCodeOf(report, view.failOn) }),
+  )
+  return [...whole, fleetText(shown, { ...view, isShort: format === 'short' || view.verbose })].join('\n')
+}

@@ -1,0 +1,104 @@
+import type { DoctorReport } from '../../core/check.ts'
+import type { RunError } from '../../core/run.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import { onDeployment } from '../../core/typed.ts'
+import { typedHere } from '../error-text.ts'
+import type { Screen } from '../paint.ts'
+import { badge, oneLine, paintFor } from '../paint.ts'
+import type { StatusWord } from '../paint.ts'
+import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
+import { remedyOf, summary, tell } from './verdict.ts'
+
+/** A deployment that could not be examined at all. */
+export interface Unexamined {
+  deployment: string
+  error: RunError
+  exitCode: number
+}
+
+/** What `doctor --all --json` prints. */
+export interface FleetDocument {
+  schemaVersion: 1
+  /** In the order of the configuration, or of the command line */
+  deployments: readonly (DoctorReport | Unexamined)[]
+}
+
+/** A deployment and how its diagnosis ended. */
+export interface Examined {
+  result: DoctorReport | Unexamined
+  exitCode: number
+}
+
+export function isExamined(result: DoctorReport | Unexamined): result is DoctorReport {
+  return !('error' in result)
+}
+
+interface FleetView {
+  screen: Screen
+  exitCode: number
+  /** True to leave out the causes */
+  isShort: boolean
+  /** The configuration that a flag named */
+  config?: string | undefined
+}
+
+/** Characters of an error that are shown here; `doctor` for this deployment alone shows all */
+const mostOfError = 200
+
+const words: Readonly<Record<number, StatusWord>> = { 0: 'ok', 1: 'error', 2: 'warning', 3: 'unknown' }
+
+/**
+ * Returns one line for each deployment, with its causes below unless `isShort`; then how many are how, the exit code,
+ * and what to type next.
+ */
+export function fleetText(examined: readonly Examined[], { screen, exitCode, isShort, config }: FleetView): string {
+  const width = Math.min(30, Math.max(0, ...examined.map(({ result }) => widthOf(result.deployment))))
+  const lines = examined.flatMap((it) => [...headOf(it, width, screen), ...(isShort ? [] : causesOf(it, screen))])
+  const next = nextOf(examined, config)
+  const end = hang('', `${countsOf(examined)} Exit code ${exitCode}.`, screen.columns)
+  return [...lines, '', ...end, ...(next === null ? [] : [`Next: ${printable(next)}`])]
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+function headOf({ result, exitCode }: Examined, width: number, screen: Screen): string[] {
+  const word = words[exitCode] ?? 'error'
+  const name = `${badge(word, paintFor(screen))}${' '.repeat(9 - widthOf(`x ${word}`))}  ${pad(printable(result.deployment), width)}  `
+  const said = isExamined(result)
+    ? `${printable(result.platform)}${result.build === null ? '' : `, build ${printable(result.build)}`}. ${summary(tell(result))}`
+    : `Not examined (exit code ${result.exitCode}): ${clip(printable(result.error.message.replace(/\s+/g, ' ')), mostOfError)}`
+  return hang(name, said, screen.columns)
+}
+
+/** Returns the causes of one deployment, each with the first command of its remedy. */
+function causesOf({ result }: Examined, { columns }: Screen): string[] {
+  const stories = isExamined(result) ? tell(result).stories : []
+  return stories.flatMap(({ root }) => {
+    const first = remedyOf(root).commands.find((line) => !line.startsWith('#'))
+    return [
+      ...hang('    ', `${root.id}: ${oneLine(root)}`, columns),
+      ...(first === undefined ? [] : [`        ${printable(typedHere(first))}`]),
+    ]
+  })
+}
+
+function countsOf(examined: readonly Examined[]): string {
+  const count = (holds: (it: Examined) => boolean): number => examined.filter(holds).length
+  const parts = [
+    [count(({ result, exitCode }) => isExamined(result) && exitCode === 0), 'healthy'],
+    [count(({ result, exitCode }) => isExamined(result) && exitCode === 1), 'with problems'],
+    [count(({ result, exitCode }) => isExamined(result) && exitCode === 2), 'with warnings only'],
+    [count(({ result, exitCode }) => isExamined(result) && exitCode === 3), 'not fully checked'],
+    [count(({ result }) => !isExamined(result)), 'not examined'],
+  ] as const
+  const told = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`)
+  return `${countOf(examined.length, 'deployment')}: ${told.join(', ')}.`
+}
+
+/** Returns what to type for the first deployment that has the exit code of all; null if all are healthy. */
+function nextOf(examined: readonly Examined[], config: string | undefined): string | null {
+  const first = [1, 3, 2].map((code) => examined.find((it) => isExamined(it.result) && it.exitCode === code))
+  const worst = first[0] ?? examined.find(({ result }) => !isExamined(result)) ?? first[1] ?? first[2]
+  if (!worst) return null
+  return command`testops-admin doctor ${nested(onDeployment(worst.result.deployment, config))}`
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { worstOf } from '../../src/cli/doctor/fleet.ts'
+import { fleetText } from '../../src/output/doctor/fleet.ts'
+import type { Examined } from '../../src/output/doctor/fleet.ts'
+import { plainScreen } from '../../src/output/paint.ts'
+import { healthy, problem, reportOf, unknown } from './reports.ts'
+
+const lock = problem('database/changelog-lock', 'error', 'testops-1 has held the change-log lock for 3 h', {
+  remedy: { text: 'Release it.', commands: ['# a comment', 'testops-admin unlock-changelog -d us'] },
+})
+const debug = problem('integrations/debug-logging', 'warning', 'debug logging is still on')
+
+const examined: readonly Examined[] = [
+  { result: { ...healthy, deployment: 'eu' }, exitCode: 0 },
+  { result: reportOf([lock, debug], { deployment: 'us', platform: 'kubernetes' }), exitCode: 1 },
+  { result: reportOf([debug], { deployment: 'asia', build: null }), exitCode: 2 },
+  { result: reportOf([unknown('service/ready', 'forbidden')], { deployment: 'test' }), exitCode: 3 },
+  {
+    result: {
+      deployment: 'wrong',
+      exitCode: 64,
+      error: { code: 'CONFIGURATION', message: `there are 2 mistakes\n- ${'x'.repeat(300)}`, suggestions: [] },
+    },
+    exitCode: 64,
+  },
+]
+
+describe('several deployments', () => {
+  test('one line each, with its causes below', () => {
+    expect(fleetText(examined, { screen: plainScreen, exitCode: 1, isShort: false })).toMatchInlineSnapshot(`
+      "✔ ok       eu     host, build 527u01. Healthy: 4 ok, 1 skipped.
+      ✖ error    us     kubernetes, build 527u01. 1 problem: database/changelog-lock;
+                        1 warning: integrations/debug-logging.
+          database/changelog-lock: testops-1 has held the change-log lock for 3 h
+              testops-admin unlock-changelog -d us
+          integrations/debug-logging: debug logging is still on
+      ! warning  asia   host. 1 warning: integrations/debug-logging.
+          integrations/debug-logging: debug logging is still on
+      ? unknown  test   host, build 527u01. No problem found, but 1 check could not be
+                        judged: service/ready.
+      ✖ error    wrong  Not examined (exit code 64): there are 2 mistakes -
+      xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+
+      5 deployments: 1 healthy, 1 with problems, 1 with warnings only, 1 not fully
+      checked, 1 not examined. Exit code 1.
+      Next: testops-admin doctor -d us
+      "
+    `)
+  })
+
+  test('short: without the causes', () => {
+    const text = fleetText(examined.slice(0, 2), {
+      screen: plainScreen,
+      exitCode: 1,
+      isShort: true,
+      config: 'a b.yaml',
+    })
+    expect(text).toMatchInlineSnapshot(`
+      "✔ ok       eu  host, build 527u01. Healthy: 4 ok, 1 skipped.
+      ✖ error    us  kubernetes, build 527u01. 1 problem: database/changelog-lock; 1
+                     warning: integrations/debug-logging.
+
+      2 deployments: 1 healthy, 1 with problems. Exit code 1.
+      Next: testops-admin doctor -d us --config 'a b.yaml'
+      "
+    `)
+  })
+
+  test('all healthy: nothing to do', () => {
+    expect(
+      fleetText(examined.slice(0, 1), { screen: plainScreen, exitCode: 0, isShort: false }),
+    ).toMatchInlineSnapshot(`
+      "✔ ok       eu  host, build 527u01. Healthy: 4 ok, 1 skipped.
+
+      1 deployment: 1 healthy. Exit code 0.
+      "
+    `)
+  })
+})
+
+test.each([
+  [[], 0],
+  [[0, 0], 0],
+  [[0, 2], 2],
+  [[2, 3], 3],
+  [[3, 69], 69],
+  [[69, 64], 64],
+  [[64, 1, 3], 1],
+  [[1, 70], 70],
+  [[0, 5], 5],
+])('of the exit codes %j, %i wins', (codes, wins) => {
+  expect(worstOf(codes)).toBe(wins)
+})
