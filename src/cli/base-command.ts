@@ -1,8 +1,7 @@
 import { Command, Flags } from '@oclif/core'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { Screen } from '../output/paint.ts'
-import { jsonText, print, tellLine } from './write.ts'
-import { screenOf } from './screen.ts'
+import { jsonText, print, tellLine, screenOf } from './write.ts'
 
 /** Base class of all commands: the common flags of DESIGN.md 2 and one way to print. Leaves errors to `main`. */
 export abstract class BaseCommand extends Command {

@@ -1,9 +1,10 @@
-import { writeSync } from 'node:fs'
+import { writeSync, fstatSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { harmless, harmlessJson, harmlessLines, jsonWithoutBuildCommands } from '../core/harmless.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import { wrap } from '../output/text.ts'
-import { screenOf } from './screen.ts'
+import type { Suggestion } from '../core/shell-command.ts'
+import type { Screen } from '../output/paint.ts'
 
 /** A stream to print on. */
 export interface Printer {
@@ -126,4 +127,34 @@ export function wantsJson(words: readonly string[], environment: NodeJS.ProcessE
  */
 export function jsonText(document: object): string {
   return `${jsonWithoutBuildCommands(harmlessJson(JSON.stringify(document, null, 2)))}\n`
+}
+
+/** True if something is piped or redirected into this program; a terminal and /dev/null do not count. */
+export function isPiped(): boolean {
+  try {
+    const input = fstatSync(0)
+    return input.isFIFO() || input.isFile()
+  } catch {
+    // standard input is closed
+    return false
+  }
+}
+
+/** Returns the note for input that is piped into a command that was not told to read it. */
+export function unreadNote(program: Suggestion): string {
+  return `Standard input is ignored. To read it, run: ${program} -`
+}
+
+interface Shown {
+  isTTY?: boolean
+  columns?: number
+}
+
+/** Returns what a stream can show. Only a terminal has colours, and none with NO_COLOR or TERM=dumb. */
+export function screenOf(stream: Shown, environment: NodeJS.ProcessEnv = process.env): Screen {
+  const terminal = stream.isTTY === true
+  return {
+    columns: terminal ? Math.max(40, stream.columns || 80) : 80,
+    colour: terminal && !environment.NO_COLOR && environment.TERM !== 'dumb',
+  }
 }

@@ -6,8 +6,8 @@ import type { DeploymentsDocument } from '../output/deployments.ts'
 export default class Deployments extends BaseCommand {
   static override summary = 'List the deployments that commands can use'
   static override description =
-    'Lists the deployments of the configuration and where it is. Without a configuration, lists what is found on this ' +
-    'machine or from it. Lists the practice deployment too, while it is up.\n\n' +
+    'Lists the deployments of the configuration and where it is. Without a configuration, lists what is found on ' +
+    'this machine or from it. Lists the practice deployment too, while it is up.\n\n' +
     'A deployment whose entry is wrong is listed with the reason.'
   static override examples = ['<%= config.bin %> deployments', '<%= config.bin %> deployments --json']
 

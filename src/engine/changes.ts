@@ -1,5 +1,5 @@
 import type { CheckReport, DeploymentEvent, DoctorReport } from '../core/check.ts'
-import { currentTime } from '../core/current-time.ts'
+import { currentTime } from '../core/local-time.ts'
 import { AdminError, messageOf } from '../core/error.ts'
 import { runState } from '../core/run-state.ts'
 import type { RunState } from '../core/run-state.ts'

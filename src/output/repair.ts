@@ -1,5 +1,4 @@
 import { cancelledMessage } from '../core/error.ts'
-import { grouped } from '../core/format.ts'
 import { own } from '../core/own.ts'
 import type { Plan } from '../core/plan.ts'
 import { fileOf, isUndoable, leavesChange } from '../core/plan.ts'
@@ -11,6 +10,8 @@ import type { Paint, Screen } from './paint.ts'
 import { paintFor } from './paint.ts'
 import { planText } from './plan.ts'
 import { countOf, hang, pad, printable, widthOf } from './text.ts'
+import type { Moving } from '../core/controls.ts'
+import { grouped } from '../core/format.ts'
 
 const outcomes = {
   planned: 'Nothing changed: this is only the plan.',
@@ -142,4 +143,19 @@ export function accountLines(
     )
   const more = failed.length - mostFailures
   return [`  ${parts.join(', ')}`, ...lines, ...(more > 0 ? [`    and ${countOf(more, 'more failure')}`] : [])]
+}
+
+/** Returns progress such as `412,000 of 1,284,000 sessions, 85,000/s, 10 s left`; the rate only once it is known. */
+export function movingLine({ done, total, unit }: Moving, elapsedMs: number): string {
+  const amount = `${grouped(done)} of ${grouped(total)} ${unit}`
+  const rate = elapsedMs >= 1000 ? (1000 * done) / elapsedMs : 0
+  if (rate === 0) return amount
+  const shown = rate >= 10 ? grouped(Math.round(rate)) : rate.toFixed(1)
+  return `${amount}, ${shown}/s${done < total ? `, ${left((total - done) / rate)} left` : ''}`
+}
+
+function left(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
 }

@@ -1,7 +1,6 @@
 import { sep } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import { ruleIds } from '../knowledge/result-rules.ts'
-import { realPath } from './directories.ts'
 import { environmentFiles, environmentOf } from './environment.ts'
 import type { Environment } from './environment.ts'
 import { hash53 } from './index/numbers.ts'
@@ -22,6 +21,7 @@ import { judgeGroups } from './run/groups.ts'
 import { judgeVolatile } from './run/volatile.ts'
 import { namesIn, shownName } from './read/name-blocks.ts'
 import { emptyResults } from './rules/index.ts'
+import { realpathSync } from 'node:fs'
 
 /** Maximum number of names listed if a directory has no results. */
 const mostNames = 10
@@ -181,5 +181,24 @@ function sizesOf({ listing, bytes }: Gathered): LintReport['directories'][number
     files: resultCount + containerCount + attachmentHashes.length + known.length,
     results: resultCount,
     bytes,
+  }
+}
+
+/** Returns each directory once, however often it is named: otherwise its results would collide with themselves. */
+export function distinctDirectories(names: readonly string[]): string[] {
+  const known = new Map<string, string>()
+  for (const name of names) {
+    const path = realPath(name)
+    if (!known.has(path)) known.set(path, name)
+  }
+  return [...known.values()]
+}
+
+/** Returns the directory's real path. Returns the name unchanged if it does not exist; the rules report that. */
+function realPath(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch {
+    return directory
   }
 }

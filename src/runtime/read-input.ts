@@ -1,6 +1,6 @@
 import { streamOf } from '../adapters/open-file.ts'
 import { AdminError, messageOf } from '../core/error.ts'
-import { utf16In } from '../core/utf16.ts'
+import { utf16In } from '../adapters/input/file.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface InputOptions {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { wantsJson } from '../../src/cli/write.ts'
-import { screenOf } from '../../src/cli/screen.ts'
+import { wantsJson, screenOf } from '../../src/cli/write.ts'
 
 describe('whether JSON is wanted', () => {
   test.each<[words: string[], environment: NodeJS.ProcessEnv, wanted: boolean]>([

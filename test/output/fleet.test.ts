@@ -19,7 +19,11 @@ const examined: readonly Examined[] = [
     result: {
       deployment: 'wrong',
       exitCode: 64,
-      error: { code: 'CONFIGURATION', message: `there are 2 mistakes\n- ${'x'.repeat(300)}`, suggestions: [] },
+      error: {
+        code: 'CONFIGURATION',
+        message: `there are 2 mistakes\n- ${'unknown key '.repeat(30)}`,
+        suggestions: [],
+      },
     },
     exitCode: 64,
   },
@@ -38,8 +42,10 @@ describe('several deployments', () => {
           integrations/debug-logging: debug logging is still on
       ? unknown  test   host, build 527u01. No problem found, but 1 check could not be
                         judged: service/ready.
-      ✖ error    wrong  Not examined (exit code 64): there are 2 mistakes -
-      xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      ✖ error    wrong  Not examined (exit code 64): there are 2 mistakes - unknown
+                        key unknown key unknown key unknown key unknown key unknown
+                        key unknown key unknown key unknown key unknown key unknown
+                        key unknown key unknown key unknown key unknown…
 
       5 deployments: 1 healthy, 1 with problems, 1 with warnings only, 1 not fully
       checked, 1 not examined. Exit code 1.

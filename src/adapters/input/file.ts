@@ -5,7 +5,6 @@ import { grouped } from '../../core/format.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { asPath, command, nested } from '../../core/shell-command.ts'
 import type { LogPart } from '../../core/sources.ts'
-import { utf16In } from '../../core/utf16.ts'
 import { programBlocks } from '../program-output.ts'
 import { fileFailure } from '../read-file.ts'
 import { openUnheld } from '../open-file.ts'
@@ -203,4 +202,13 @@ export function cutDown(path: string, read: number, size: number): AdminError {
     `${path} shrank while it was being read: only ${grouped(read)} of its ${grouped(size)} bytes were read`,
     [command`ls -l ${asPath(path)}`],
   )
+}
+
+/**
+ * Returns the UTF-16 form that the first bytes of a text mark, as in output that PowerShell redirects; null: another
+ * encoding.
+ */
+export function utf16In(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : null
 }

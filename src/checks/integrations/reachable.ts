@@ -1,4 +1,4 @@
-import { currentTime } from '../../core/current-time.ts'
+import { currentTime } from '../../core/local-time.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Severity } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'

@@ -1,4 +1,4 @@
-import { currentTime } from '../../core/current-time.ts'
+import { currentTime } from '../../core/local-time.ts'
 import { stolenLock, whetherItMigrates } from '../../domain/lock/steps.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'

@@ -1,4 +1,4 @@
-import { currentTime } from '../../core/current-time.ts'
+import { currentTime } from '../../core/local-time.ts'
 import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
 import { bytes, counted, listed, moment, span } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'

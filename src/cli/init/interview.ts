@@ -5,8 +5,7 @@ import type { Environment } from '../../runtime/index.ts'
 import type { Draft, DraftValue, KeptAnswers, Probe, ProbedPart } from '../../runtime/init/index.ts'
 import type { Asking } from '../repair/confirm.ts'
 import { ask } from '../repair/confirm.ts'
-import { screenOf } from '../screen.ts'
-import { print } from '../write.ts'
+import { screenOf, print } from '../write.ts'
 import { fieldOf, valueAt, withValue } from './flags.ts'
 
 /** A person to ask for what cannot be found, and what their answers are judged by. */

@@ -7,7 +7,7 @@ import { canonical } from '../../engine/plan.ts'
 import { leftStanding } from '../../domain/foreign-run/standing.ts'
 import type { DiscardDocument } from '../../output/record.ts'
 import { recordText } from '../../output/record.ts'
-import { screenOf } from '../screen.ts'
+import { screenOf, print, tellLine } from '../write.ts'
 import { refuseRisks, refuseUnknownRisks } from './flags.ts'
 import { underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
@@ -17,7 +17,6 @@ import { misfitOf } from './foreign.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { command, sentence } from '../../core/shell-command.ts'
-import { print, tellLine } from '../write.ts'
 
 /**
  * Removes the record of a run from the deployment, and nothing else, once it was shown, confirmed and saved on this

@@ -1,5 +1,5 @@
 import type { Moving } from '../../core/controls.ts'
-import { movingLine } from '../../output/progress.ts'
+import { movingLine } from '../../output/repair.ts'
 import { clip } from '../../output/text.ts'
 import { cursor, draw, tellLine } from '../write.ts'
 import type { Printer } from '../write.ts'

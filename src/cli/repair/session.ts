@@ -8,8 +8,7 @@ import type { OpenedDeployment } from '../../runtime/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { defaultTimeoutSeconds, interruptible, withInterrupts } from '../interrupt.ts'
 import { relayOf } from '../relay.ts'
-import { screenOf } from '../screen.ts'
-import { jsonText, printNow } from '../write.ts'
+import { screenOf, jsonText, printNow } from '../write.ts'
 import type { RepairFlags } from './flags.ts'
 
 /** A deployment that is open for a repair, and who repairs it. */

@@ -1,6 +1,6 @@
 import type { AdminError } from '../error.ts'
 import type { Suggestion } from '../shell-command.ts'
-import { currentTime } from '../current-time.ts'
+import { currentTime } from '../local-time.ts'
 
 /** Bytes of the log that a check reads. */
 export const logBytes = 4_000_000

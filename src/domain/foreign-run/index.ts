@@ -1,7 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import { fileOf, risksOf } from '../../core/plan.ts'
 import type { RunHistory } from '../../core/run.ts'
-import type { Comparison } from './comparison.ts'
+import type { Comparison } from './notes.ts'
 import { unfitSteps } from './order.ts'
 import { unfitNotes, unfitPlaces } from './notes.ts'
 import { unfitQueues } from './queues.ts'

@@ -5,8 +5,9 @@ import { bindingNoters, bindingsNoted } from '../../core/notes.ts'
 import type { Plan } from '../../core/plan.ts'
 import { notesOfStep } from '../../core/run-state.ts'
 import type { RunEvent, RunHistory } from '../../core/run.ts'
-import type { Comparison } from './comparison.ts'
 import { byShown, isLive, isTypedAsShown, shownKey } from './queues/parts.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import type { Sources } from '../../core/sources.ts'
 
 /**
  * Returns why notes, although their form is right, are none that these steps write; empty if all fit. They matter
@@ -161,4 +162,18 @@ function othersIn(text: string, name: string): string {
         .startsWith(`${name}=`),
   )
   return lines.join('\n').trimEnd()
+}
+
+/**
+ * The parts that a record is compared with. Each is opened only if the record names it, and throws if it cannot be
+ * opened.
+ */
+export type ComparedSources = {
+  readonly [K in 'service' | 'database' | 'broker' | 'sessions' | 'api' | 'files']: () => Promise<Sources[K]>
+}
+
+/** The deployment that a record was found in. */
+export interface Comparison {
+  deployment: Deployment
+  open: ComparedSources
 }

@@ -7,7 +7,7 @@ import type { BrokerQueue, BrokerSource } from '../../core/sources.ts'
 import { aheadOf, alwaysDurable, backExchangePrefix, holdingOf, isDroppedArgument } from '../../knowledge/broker.ts'
 import { springSettings } from '../../knowledge/settings.ts'
 import { readSettings } from '../service.ts'
-import type { Comparison } from './comparison.ts'
+import type { Comparison } from './notes.ts'
 import type { Live, Parts } from './queues/parts.ts'
 import {
   byShown,

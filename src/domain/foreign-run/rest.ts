@@ -5,7 +5,7 @@ import type { Plan, RepairId } from '../../core/plan.ts'
 import type { FilesSource, ServiceImage, ValueEdit, SessionsSource } from '../../core/sources.ts'
 import { images } from '../../knowledge/images.ts'
 import type { RunHistory } from '../../core/run.ts'
-import type { Comparison } from './comparison.ts'
+import type { Comparison } from './notes.ts'
 import { stageOf, vanishes } from './queues/parts.ts'
 
 /** Maximum value of --concurrency */

@@ -3,7 +3,7 @@ import { once } from '../../core/answers.ts'
 import type { RunHistory } from '../../core/run.ts'
 import { isUnfinished } from '../../core/run-state.ts'
 import { isHeldQueue } from '../../knowledge/broker.ts'
-import type { Comparison } from './comparison.ts'
+import type { Comparison } from './notes.ts'
 
 /**
  * Returns traces that a run of this program may have left in the deployment, one sentence each: a stopped service, a

@@ -1,4 +1,4 @@
-import { currentTime } from '../../core/current-time.ts'
+import { currentTime } from '../../core/local-time.ts'
 import type { Outcome, Remedy, Severity, Wanted } from '../../core/check.ts'
 import type { LogsSource, RecentRecords, ServiceSource } from '../../core/sources.ts'
 import { loggedCalls } from '../../knowledge/log-signatures.ts'

@@ -1,7 +1,6 @@
-import { currentTime } from '../../core/current-time.ts'
+import { currentTime, asUtc, parseLocalTime } from '../../core/local-time.ts'
 import { traitsOf } from '../../knowledge/platforms.ts'
 import { isIP } from 'node:net'
-import { asUtc, parseLocalTime } from '../../core/local-time.ts'
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'

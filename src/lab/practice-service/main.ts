@@ -24,7 +24,7 @@ async function main(): Promise<number> {
 
 async function serve(machine: PracticeMachine): Promise<number> {
   const { startPracticeService } = await import('./service.ts')
-  const { StartupFailure } = await import('./startup-failure.ts')
+  const { StartupFailure } = await import('./log/log.ts')
   const stopping = new AbortController()
   const stopped = new Promise<number>((resolve) => {
     for (const [signal, exitCode] of Object.entries(signals)) {

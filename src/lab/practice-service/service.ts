@@ -17,14 +17,13 @@ import { pollIntegrations } from './integrations/poll.ts'
 import { LiquibaseFailure, lockedBy } from './liquibase/lock-service.ts'
 import { update } from './liquibase/update.ts'
 import type { Log } from './log/log.ts'
-import { createLog, fileWriter, levelFilter, summary, throwable } from './log/log.ts'
+import { createLog, fileWriter, levelFilter, summary, throwable, StartupFailure } from './log/log.ts'
 import type { PracticeMachine } from './machine.ts'
 import { createClock } from './machine.ts'
 import { sessionRepository } from './sessions/repository.ts'
 import { openStore } from './sessions/store.ts'
 import type { Environment, ServiceSettings } from './settings.ts'
 import { readLogSettings, readSettings } from './settings.ts'
-import { StartupFailure } from './startup-failure.ts'
 
 /** Logs a failed start as Spring Boot does when it could not refresh its context. */
 function reportFailure({ bean, thrown, analysis }: StartupFailure, log: Log): void {

@@ -3,8 +3,7 @@ import { Secret } from '../../core/secret.ts'
 import { changelogLock } from '../../knowledge/lock.ts'
 import type { Vendor } from '../../knowledge/settings.ts'
 import { parseBoolean, settingDefaults, settingNames, springSettings } from '../../knowledge/settings.ts'
-import { throwable } from './log/log.ts'
-import { StartupFailure } from './startup-failure.ts'
+import { throwable, StartupFailure } from './log/log.ts'
 
 /** A pgjdbc address (FIELD-NOTES.md 1.3), without credentials. */
 export interface JdbcAddress {

@@ -63,11 +63,18 @@ export function fleetText(examined: readonly Examined[], { screen, exitCode, isS
 
 function headOf({ result, exitCode }: Examined, width: number, screen: Screen): string[] {
   const word = words[exitCode] ?? 'error'
-  const name = `${badge(word, paintFor(screen))}${' '.repeat(9 - widthOf(`x ${word}`))}  ${pad(printable(result.deployment), width)}  `
-  const said = isExamined(result)
-    ? `${printable(result.platform)}${result.build === null ? '' : `, build ${printable(result.build)}`}. ${summary(tell(result))}`
-    : `Not examined (exit code ${result.exitCode}): ${clip(printable(result.error.message.replace(/\s+/g, ' ')), mostOfError)}`
-  return hang(name, said, screen.columns)
+  const gap = ' '.repeat(9 - widthOf(`x ${word}`))
+  const head = `${badge(word, paintFor(screen))}${gap}  ${pad(printable(result.deployment), width)}  `
+  return hang(head, isExamined(result) ? aboutReport(result) : aboutError(result), screen.columns)
+}
+
+function aboutReport(report: DoctorReport): string {
+  const build = report.build === null ? '' : `, build ${printable(report.build)}`
+  return `${printable(report.platform)}${build}. ${summary(tell(report))}`
+}
+
+function aboutError({ error, exitCode }: Unexamined): string {
+  return `Not examined (exit code ${exitCode}): ${clip(printable(error.message.replace(/\s+/g, ' ')), mostOfError)}`
 }
 
 /** Returns the causes of one deployment, each with the first command of its remedy. */

@@ -93,8 +93,8 @@ export async function tryScale(scaled: Scaled): Promise<void> {
 }
 
 /**
- * Scales to as many replicas as there were, and waits until they are ready, or only there. Throws INTERRUPTED if something else scales
- * it to zero meanwhile, REFUSED as `scaleDown`.
+ * Scales to as many replicas as there were, and waits until they are ready, or only there. Throws INTERRUPTED if
+ * something else scales it to zero meanwhile, REFUSED as `scaleDown`.
  */
 export async function scaleUp(
   scaled: Scaled,

@@ -75,7 +75,8 @@ test('lab is the practice deployment, unless the configuration has one of that n
 
 describe('every deployment', () => {
   const text =
-    'current: nowhere\ndeployments:\n  good: {url: "https://a.example.org"}\n  wrong: {urll: x}\n  better: {url: "https://b.example.org"}\n'
+    'current: nowhere\ndeployments:\n  good: {url: "https://a.example.org"}\n  wrong: {urll: x}\n' +
+    '  better: {url: "https://b.example.org"}\n'
   const all = async (content: string, names: readonly string[] | null = null): Promise<Record<string, string>> => {
     const folder = await folderWith({ 'testops-admin.yaml': content })
     const request = { environment: { HOME: folder }, workingDirectory: folder }

@@ -4,8 +4,7 @@ import { DatabaseError, Pool } from 'pg'
 import { codeOf, messageOf } from '../../../core/error.ts'
 import type { JdbcAddress, ServiceSettings } from '../settings.ts'
 import type { Log, Throwable } from '../log/log.ts'
-import { summary, throwable } from '../log/log.ts'
-import { StartupFailure } from '../startup-failure.ts'
+import { summary, throwable, StartupFailure } from '../log/log.ts'
 
 const opening = [
   'org.postgresql.core.v3.ConnectionFactoryImpl.openConnectionImpl(ConnectionFactoryImpl.java:352)',
