@@ -79,7 +79,7 @@ describe('setCurrent', () => {
   })
 })
 
-test('the configured deployments, the current one, a wrong one with its reason, and the lab while it is up', async () => {
+test('the configured deployments, a wrong one with its reason, and the lab while it is up', async () => {
   const folder = await folderWith({ 'testops-admin.yaml': `current: prod\n${two}` })
   const state = await folderWith({})
   const environment = { HOME: folder, TESTOPS_ADMIN_LAB_DIR: state }
