@@ -59,7 +59,9 @@ export function workshopOf(
     result: (text) => void results.push(text),
     changed: plan.steps.flatMap(({ action }) => (action.kind === 'set-setting' ? [action.name] : [])),
     saved: plan.steps.flatMap(({ action }) => (action.kind === 'hold-queues' ? [action.saved] : [])).at(0) ?? null,
-    isKeptDown: checks.some(({ id, explains = [] }) => others.includes(id) && explains.includes('service/ready')),
+    isKeptDown: checks.some(
+      ({ id, explains = [] }) => others.includes(id) && [id, ...explains].includes('api/reachable'),
+    ),
     failpoint: async (name) => failpoint(`${kind}:${within}${name}`),
     journal: {
       performed: isPerformed(own),

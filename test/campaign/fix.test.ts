@@ -5,7 +5,7 @@ import { faultRows } from '../../src/lab/fault-list.ts'
 import type { FaultRow } from '../../src/lab/fault-list.ts'
 import { rowTimeoutMs } from '../faults/matrix.ts'
 import { sharedLab } from '../lab/support/own-lab.ts'
-import { faultPairs } from './pairs.ts'
+import { faultPairs, mended } from './pairs.ts'
 
 const lab = sharedLab()
 const alone = faultRows().filter(({ kind }) => kind === 'fault')
@@ -58,7 +58,7 @@ test.each([
       if (repairs.length === 0) expect(after.rootCauses).toEqual(before.rootCauses)
       expect(repairs.slice(0, -1).every(({ outcome }) => outcome === 'done')).toBe(true)
     } finally {
-      await lab.must('lab', 'mend')
+      await mended(lab, 'resume')
     }
   },
   rowTimeoutMs,

@@ -3,25 +3,9 @@ import { faultRows } from '../../src/lab/fault-list.ts'
 import { followNext } from '../faults/follow.ts'
 import { rowTimeoutMs } from '../faults/matrix.ts'
 import { sharedLab } from '../lab/support/own-lab.ts'
-import { faultPairs } from './pairs.ts'
+import { faultPairs, mended } from './pairs.ts'
 
 const lab = sharedLab()
-
-/**
- * A repair that could not end because of what was broken is ended once that is mended: it is gone on with, or taken
- * back where it might wait for long, unless the service has started by then.
- */
-async function mended(by: 'resume' | 'undo'): Promise<void> {
-  if ((await lab.run('lab', 'mend')).exitCode === 0) return
-  const { runs } = JSON.parse((await lab.run('history', '-d', 'lab', '--json')).stdout) as {
-    runs: { run: string; state: string }[]
-  }
-  for (const { run } of runs.filter(({ state }) => state === 'unfinished')) {
-    const end = [run, '-d', 'lab', '--confirm', 'lab']
-    if (by === 'resume' || (await lab.run('undo', ...end)).exitCode !== 0) await lab.must('resume', ...end)
-  }
-  await lab.must('lab', 'mend')
-}
 
 const single = faultRows()
   .filter(({ kind, needs }) => kind === 'fault' && needs.broker !== '3')
@@ -41,7 +25,7 @@ test.each([...single, ...pairs])(
         )
       else if ((await followNext(lab)).isMigrating) by = 'undo'
     } finally {
-      await mended(by)
+      await mended(lab, by)
     }
   },
   2 * rowTimeoutMs,

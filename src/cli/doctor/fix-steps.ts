@@ -1,3 +1,4 @@
+import { checks } from '../../checks/index.ts'
 import type { CheckReport, DoctorReport } from '../../core/check.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { typedWords } from '../../core/typed.ts'
@@ -37,14 +38,25 @@ export interface FixStep {
 const decidingFlags = ['--accept-risk', '--adopt', '--discard-messages']
 const decidingCommands = ['discard', 'undo', 'apply']
 
-/** Returns the step for each root cause, in the order in which they are repaired; warnings only if asked for. */
+/**
+ * Returns the step for each root cause, in the order in which they are repaired; warnings only if asked for. What keeps
+ * the service from starting and takes a person comes first: until then, a repair that restarts the service could not
+ * end.
+ */
 export function stepsOf(report: Pick<DoctorReport, 'checks'>, withWarnings: boolean): FixStep[] {
   const roots = tell(report).stories.map(({ root }) => root)
   const unfinished = roots.find(({ id }) => id === 'service/unfinished-repair')
-  return roots
+  const steps = roots
     .filter(({ severity }) => severity === 'error' || withWarnings)
     .map(stepOf)
     .map((step) => (step.fix === 'resume' && unfinished ? { ...step, root: unfinished } : step))
+  return [...steps.filter(isInTheWay), ...steps.filter((step) => !isInTheWay(step))]
+}
+
+const catalogue = new Map(checks.map((check) => [check.id, check]))
+
+function isInTheWay({ does, root: { id, severity } }: FixStep): boolean {
+  return does !== 'repair' && severity === 'error' && catalogue.get(id)?.explains?.includes('service/running') === true
 }
 
 function stepOf(root: CheckReport): FixStep {

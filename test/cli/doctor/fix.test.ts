@@ -61,3 +61,20 @@ test('a run that comes first for several causes is resumed for its own', () => {
   const steps = stepsOf({ checks: [problem('a/b', [resume]), problem('service/unfinished-repair', [resume])] }, false)
   expect(steps.map(({ root }) => root.id)).toEqual(['service/unfinished-repair', 'service/unfinished-repair'])
 })
+
+test('what a person has to do comes first if it keeps the service from starting', () => {
+  const checks = [
+    problem('database/changelog-lock', ['testops-admin unlock-changelog -d lab']),
+    problem('integrations/credentials', ['# correct the password']),
+    problem('service/cpu-level', ['testops-admin use-legacy-image -d lab']),
+    problem('broker/reachable', ['sudo systemctl start rabbitmq-server']),
+    problem('broker/queues-durable', ['testops-admin reset-queues -d lab']),
+  ]
+  expect(stepsOf({ checks }, false).map(({ root, does }) => `${root.id} ${does}`)).toEqual([
+    'service/cpu-level by-hand',
+    'broker/reachable by-hand',
+    'database/changelog-lock repair',
+    'integrations/credentials by-hand',
+    'broker/queues-durable repair',
+  ])
+})
