@@ -51,7 +51,7 @@ export type Outcome =
       /** The earliest sign of it; absent: not known */
       since?: Date
     }
-  | { status: 'skipped'; reason: string }
+  | { status: 'skipped'; reason: string; suppressed?: Suppressed }
 
 /**
  * Only the runner sets `unknown` and `isUnopened`: the problem is that the check's own source cannot be opened. With it
@@ -133,7 +133,8 @@ export interface DoctorReport {
   timeZone?: string
   startedAt: string
   durationMs: number
-  summary: { ok: number; warning: number; error: number; skipped: number; unknown: number }
+  /** `suppressed`: problems that the configuration ignores; these checks count as skipped. Absent: a former version */
+  summary: { ok: number; warning: number; error: number; skipped: number; unknown: number; suppressed?: number }
   /** Every problem that no other problem explains */
   rootCauses: readonly string[]
   checks: readonly CheckReport[]
@@ -147,6 +148,15 @@ export interface DoctorReport {
   }
 }
 
+/** What a check found, and why the configuration ignores it. */
+export interface Suppressed {
+  severity: Severity
+  findings: readonly Finding[]
+  reason: string
+  /** Last day on which it is ignored, in UTC: 2027-01-31 */
+  until: string
+}
+
 export interface CheckReport {
   id: string
   title: string
@@ -157,6 +167,10 @@ export interface CheckReport {
   findings?: readonly Finding[]
   reason?: string
   error?: { code: ErrorCode | 'BUG'; message: string; suggestions: readonly string[] }
+  /** A problem that the configuration ignores; the check counts as skipped, and `reason` says until when */
+  suppressed?: Suppressed
+  /** A problem that the configuration ignored until the end of that day */
+  ignoredUntil?: string
   /** The problem that causes this one, or that keeps this check from being judged */
   because?: string
   /** Absent if `because` names another check, which is the one to repair */

@@ -28,8 +28,18 @@ export interface Deployment {
   timeZone: string | null
   /** What can be corrected by hand in its configuration; absent: no configuration names it */
   editable?: Editable
+  /** Checks whose problems do not count in a diagnosis; a repair verifies as if there were none */
+  ignore?: readonly Ignored[]
   /** Set if it is read from the service's settings, which the command line of a JVM may override */
   isTimeZoneAssumed?: true
+}
+
+/** A check whose problems the operator ignores for a while. */
+export interface Ignored {
+  check: string
+  reason: string
+  /** Last day, in UTC: 2027-01-31 */
+  until: string
 }
 
 /** A secret of the configuration, by the part that it opens. */

@@ -107,6 +107,11 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** True for a day of the calendar such as 2027-01-31. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
+}
+
 let recorded: number | null = null
 
 /**

@@ -49,7 +49,13 @@ function reported(
     case 'ok':
       return { ...common, status: 'ok', detail: result.detail, ...rest }
     case 'skipped':
-      return { ...common, status: 'skipped', reason: fill(result.reason, deployment, commands), ...rest }
+      return {
+        ...common,
+        status: 'skipped',
+        reason: result.suppressed ? result.reason : fill(result.reason, deployment, commands),
+        ...(result.suppressed && { suppressed: result.suppressed }),
+        ...rest,
+      }
     case 'problem':
       return {
         ...common,
@@ -105,6 +111,7 @@ export function summarise(checks: readonly CheckReport[]): DoctorReport['summary
     error: count(({ status, severity }) => status === 'problem' && severity === 'error'),
     skipped: count(({ status }) => status === 'skipped'),
     unknown: count(({ status }) => status === 'unknown'),
+    suppressed: count(({ suppressed }) => suppressed !== undefined),
   }
 }
 

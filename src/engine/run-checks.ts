@@ -1,5 +1,6 @@
-import type { Check, CheckReport, DoctorReport } from '../core/check.ts'
-import type { Deployment } from '../core/deployment.ts'
+import type { Check, CheckReport, DoctorReport, Result } from '../core/check.ts'
+import type { Deployment, Ignored } from '../core/deployment.ts'
+import { currentTime } from '../core/local-time.ts'
 import { unlessAborted } from '../core/work.ts'
 import { AdminError } from '../core/error.ts'
 import type { ServiceCommands } from '../core/sources.ts'
@@ -19,6 +20,8 @@ export interface RunOptions extends Times {
   deployment: Deployment
   /** Commands of this platform, for remedies; null: not known */
   commands: ServiceCommands | null
+  /** True if what the deployment's configuration ignores does not count */
+  isIgnoring?: boolean | undefined
   /** What happened before the diagnosis: asked if there is a problem, or always; absent: not asked */
   past?: 'with-problems' | 'always' | undefined
   /** Called as each check ends, in that order, before causes are found */
@@ -40,6 +43,7 @@ async function runAll({
   deadlineMs,
   waitMs,
   commands,
+  isIgnoring = false,
   past,
   onResult,
   signal,
@@ -50,17 +54,22 @@ async function runAll({
   const judged = await Promise.all(
     checks.map(async (check) => {
       const before = performance.now()
-      const result = await judge(check, { share, checks, deployment, deadlineMs, waitMs })
+      const found = await judge(check, { share, checks, deployment, deadlineMs, waitMs })
+      const result = isIgnoring ? unlessIgnored(check.id, found, deployment) : found
       const durationMs = Math.round(performance.now() - before)
       if (!signal?.aborted) onResult?.(reportCheck({ check, result, durationMs }, deployment, commands))
       return { check, result, durationMs }
     }),
   )
+  const withEnded = (report: CheckReport): CheckReport => {
+    const ended = isIgnoring && report.status === 'problem' ? ignoringOf(report.id, deployment) : undefined
+    return ended === undefined ? report : { ...report, ignoredUntil: ended.until }
+  }
   const folded = foldCauses(judged)
   const isBusy = judged.some(({ result }) => result.status === 'ok' && result.underway !== undefined)
   const first = beforeRepairs(folded.judged)
   const reports = folded.judged.map((it) =>
-    reportCheck(it, deployment, commands, { isBusy, first, resume: resumeOf(it, folded.judged) }),
+    withEnded(reportCheck(it, deployment, commands, { isBusy, first, resume: resumeOf(it, folded.judged) })),
   )
   const report: Omit<DoctorReport, 'build'> = {
     schemaVersion: 1,
@@ -82,6 +91,29 @@ async function runAll({
     ),
   )
   return withoutSecretsIn(withPast(report, await readPast(share, { waitMs: waitMs ?? deadlineMs, filled }), since))
+}
+
+const ignoringOf = (id: string, { ignore = [] }: Deployment): Ignored | undefined =>
+  ignore.find(({ check }) => check === id)
+
+/**
+ * Returns a problem that is ignored today as skipped: it then explains no other, so that its effects stay in sight.
+ * What could not be judged stays so.
+ */
+function unlessIgnored(id: string, result: Result, deployment: Deployment): Result {
+  const ignored = ignoringOf(id, deployment)
+  if (result.status !== 'problem' || ignored === undefined || isOver(ignored)) return result
+  const { reason, until } = ignored
+  const { severity, findings } = result
+  return {
+    status: 'skipped',
+    reason: `ignored until ${until}: ${reason}`,
+    suppressed: { severity, findings, reason, until },
+  }
+}
+
+function isOver({ until }: Ignored): boolean {
+  return currentTime() > Date.parse(`${until}T23:59:59.999Z`)
 }
 
 /**

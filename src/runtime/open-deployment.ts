@@ -150,6 +150,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     platform: settingsOfPlatform.platform,
     ...(cluster !== null && { cluster }),
     ...(editable && { editable }),
+    ...(settings.ignore && { ignore: settings.ignore }),
     ...vendorOf(settings, known),
     ...timeZoneOf(settings, known),
   }

@@ -55,7 +55,7 @@ describe('what a check throws', () => {
       error: { code: 'BUG', message: 'this is a bug in testops-admin: x is not a function' },
     })
     expect(report.checks[0]?.error?.suggestions[0]).toContain('run-checks.test.ts')
-    expect(report.summary).toEqual({ ok: 1, warning: 0, error: 0, skipped: 0, unknown: 1 })
+    expect(report.summary).toEqual({ ok: 1, warning: 0, error: 0, skipped: 0, unknown: 1, suppressed: 0 })
   })
 
   it('is a bug too where it is thrown before there is a promise', async () => {
@@ -165,7 +165,7 @@ it('makes a whole report', async () => {
     platform: 'host',
     startedAt: '',
     durationMs: 0,
-    summary: { ok: 1, warning: 0, error: 0, skipped: 0, unknown: 0 },
+    summary: { ok: 1, warning: 0, error: 0, skipped: 0, unknown: 0, suppressed: 0 },
     rootCauses: [],
     checks: [
       { id: 'a/b', title: 'well', status: 'ok', detail: 'fine', docs: 'testops-admin explain a/b', durationMs: 0 },
@@ -290,5 +290,70 @@ describe('where an unfinished repair waits for nothing but a start', () => {
     const { checks: held } = await run([stale, blocking(), apart])
     expect(held.map(({ remedy: of }) => of?.commands[0])).toEqual(['edit it', 'edit it', 'edit it'])
     expect((await run([stale])).checks[0]!.remedy?.commands).toEqual(['testops-admin flush-sessions --stale -d prod'])
+  })
+})
+
+describe('a check that the configuration ignores', () => {
+  const wrong = (id: string, explains: readonly string[] = []): Check => ({
+    id,
+    title: 'well',
+    reads: [],
+    remedy,
+    explains,
+    run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'no', evidence: ['x'] }] }),
+  })
+  const checks = [wrong('a/cause', ['a/effect']), wrong('a/effect')]
+  const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
+  const ignoring = (until: string, isIgnoring = true): ReturnType<typeof run> =>
+    run(checks, {
+      isIgnoring,
+      deployment: {
+        name: 'prod',
+        platform: 'host',
+        vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+        timeZone: null,
+        ignore: [{ check: 'a/cause', reason: 'known, {deployment}', until }],
+      },
+    })
+
+  it('does not count, is kept with its findings, and hides none of its effects', async () => {
+    const until = day(0)
+    const { summary, rootCauses, checks: reports } = await ignoring(until)
+    expect(summary).toEqual({ ok: 0, warning: 0, error: 1, skipped: 1, unknown: 0, suppressed: 1 })
+    expect(rootCauses).toEqual(['a/effect'])
+    expect(reports[0]).toMatchObject({
+      status: 'skipped',
+      reason: `ignored until ${until}: known, {deployment}`,
+      suppressed: { severity: 'error', findings: [{ message: 'no', evidence: ['x'] }], until },
+    })
+    expect(reports[1]).toMatchObject({ status: 'problem', remedy: { text: 'Repair prod.' } })
+    expect(reports[1]!.because).toBe(undefined)
+  })
+
+  it('counts again after that day, and the report says so', async () => {
+    const until = day(-1)
+    const { summary, rootCauses, checks: reports } = await ignoring(until)
+    expect([summary.error, summary.suppressed, rootCauses]).toEqual([2, 0, ['a/cause']])
+    expect(reports.map(({ ignoredUntil }) => ignoredUntil)).toEqual([until, undefined])
+  })
+
+  it('counts where a repair is verified', async () => {
+    const { summary, rootCauses } = await ignoring(day(30), false)
+    expect([summary.error, summary.suppressed, rootCauses]).toEqual([2, 0, ['a/cause']])
+  })
+
+  it('is not judged as healthy if it could not be judged', async () => {
+    const lost = { ...wrong('a/cause'), run: async () => Promise.reject(new AdminError('UNREACHABLE', 'gone')) }
+    const { summary } = await run([lost], {
+      isIgnoring: true,
+      deployment: {
+        name: 'prod',
+        platform: 'host',
+        vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+        timeZone: null,
+        ignore: [{ check: 'a/cause', reason: 'known', until: day(1) }],
+      },
+    })
+    expect([summary.unknown, summary.suppressed]).toEqual([1, 0])
   })
 })

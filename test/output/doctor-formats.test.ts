@@ -4,7 +4,7 @@ import type { DoctorReport } from '../../src/core/check.ts'
 import { doctorHtml } from '../../src/output/doctor/html.ts'
 import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../src/output/doctor/formats.ts'
 import { databaseDown, eventful, healthy, hostile, ok, problem, reportOf, stuckLock, unknownOnly } from './reports.ts'
-import { changed, warningsOnly } from './reports.ts'
+import { changed, ignoring, warningsOnly } from './reports.ts'
 import { faultsOf } from './schemas.ts'
 
 const situations: [name: string, report: DoctorReport, exitCode: number][] = [
@@ -14,6 +14,7 @@ const situations: [name: string, report: DoctorReport, exitCode: number][] = [
   ['changed', changed, 1],
   ['warnings-only', warningsOnly, 2],
   ['unknown-only', unknownOnly, 3],
+  ['ignoring', ignoring, 2],
   ['hostile-text', { ...hostile, deployment: 'a "b" <c> | \\d `e`' }, 1],
 ]
 

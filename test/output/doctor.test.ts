@@ -8,6 +8,7 @@ import {
   databaseDown,
   healthy,
   hostile,
+  ignoring,
   mostlySkipped,
   ok,
   problem,
@@ -38,6 +39,8 @@ describe('the report as a table', () => {
     ['unknown-only', unknownOnly, { exitCode: 3 }],
     ['hostile-text', hostile, { exitCode: 1 }],
     ['mostly-skipped', mostlySkipped, {}],
+    ['ignoring', ignoring, { exitCode: 2 }],
+    ['ignoring-verbose', ignoring, { exitCode: 2, verbose: true }],
     ['mostly-skipped-verbose', mostlySkipped, { verbose: true }],
     ['settings-missing', settingsMissing, { exitCode: 3 }],
     [

@@ -16,6 +16,7 @@ export function reportOf(checks: readonly CheckReport[], about: Partial<DoctorRe
       error: count(({ severity }) => severity === 'error'),
       skipped: count(({ status }) => status === 'skipped'),
       unknown: count(({ status }) => status === 'unknown'),
+      suppressed: count(({ suppressed }) => suppressed !== undefined),
     },
     rootCauses: checks
       .filter(({ status, because }) => status === 'problem' && because === undefined)
@@ -345,3 +346,19 @@ export const eventful = reportOf(
     },
   },
 )
+
+const debug = 'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION is still debug'
+/** One problem that is ignored, and one that was until a day that is over. */
+export const ignoring = reportOf([
+  ok('database/reachable', 'PostgreSQL 15.4 at db.example.org:5432/testops'),
+  {
+    ...skipped('integrations/debug-logging', 'ignored until 2027-01-31: INC-7, traced until Friday'),
+    suppressed: {
+      severity: 'warning',
+      findings: [{ message: debug, evidence: ['grep DEBUG service.env', `${debug}=debug`] }],
+      reason: 'INC-7, traced until Friday',
+      until: '2027-01-31',
+    },
+  },
+  problem('api/token-lifetime', 'warning', '60 s, and 3600 s are set', { ignoredUntil: '2026-11-01' }),
+])

@@ -1,4 +1,6 @@
+import { checks as catalogue } from '../../checks/index.ts'
 import type { Check, CheckReport, DoctorReport } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { closestNames, closestTo } from '../../core/nearest.ts'
 import type { ServiceImage, ServiceSource } from '../../core/sources.ts'
@@ -58,8 +60,20 @@ export function diagnosis({
     const opened = (current ??= await open())
     if (reused) opened.renew()
     const { deployment, commands } = opened
+    assertKnown(deployment)
     const [report, build] = await Promise.all([
-      runChecks({ checks, open: opened.open, deployment, deadlineMs, waitMs, commands, past, onResult, signal }),
+      runChecks({
+        checks,
+        open: opened.open,
+        deployment,
+        deadlineMs,
+        waitMs,
+        commands,
+        isIgnoring: true,
+        past,
+        onResult,
+        signal,
+      }),
       declaredBuild(opened.open.service, waitMs ?? deadlineMs),
     ])
     // a connection that went stale since the last time says nothing about the deployment
@@ -83,6 +97,18 @@ export function diagnosis({
     return withRights(whole, opened, { commandOf, waitMs: waitMs ?? deadlineMs })
   }
   return { examine, close }
+}
+
+/** Throws CONFIGURATION if the configuration ignores a check that does not exist. */
+function assertKnown({ name, ignore = [] }: Pick<Deployment, 'name' | 'ignore'>): void {
+  const ids = catalogue.map(({ id }) => id)
+  const wrong = ignore.find(({ check }) => !ids.includes(check))
+  if (wrong)
+    throw new AdminError(
+      'CONFIGURATION',
+      `\`ignore\` of deployment \`${name}\` names \`${wrong.check}\`, which is no check; ${closestTo(wrong.check, ids)}`,
+      ['testops-admin checks'],
+    )
 }
 
 /** A report that was saved has nothing to change. */
@@ -109,14 +135,14 @@ async function declaredBuild(service: () => Promise<ServiceSource>, deadlineMs: 
  * Throws USAGE for any other name, with the nearest ones, and if no check is left.
  */
 export function selectChecks<C extends Pick<Check, 'id'>>(
-  catalogue: readonly C[],
+  all: readonly C[],
   only: readonly string[],
   skip: readonly string[],
 ): C[] {
-  const ids = catalogue.map(({ id }) => id)
+  const ids = all.map(({ id }) => id)
   const wanted = only.length === 0 ? new Set(ids) : new Set(only.flatMap((name) => idsOf(name, ids, '--only')))
   const unwanted = new Set(skip.flatMap((name) => idsOf(name, ids, '--skip')))
-  const chosen = catalogue.filter(({ id }) => wanted.has(id) && !unwanted.has(id))
+  const chosen = all.filter(({ id }) => wanted.has(id) && !unwanted.has(id))
   if (chosen.length === 0)
     throw new AdminError('USAGE', '--only and --skip leave no check to run', ['testops-admin checks'])
   return chosen

@@ -1,7 +1,7 @@
 import type { DoctorReport } from '../../core/check.ts'
-import type { Deployment } from '../../core/deployment.ts'
+import type { Deployment, Ignored } from '../../core/deployment.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { isTimeZone } from '../../core/local-time.ts'
+import { isDay, isTimeZone } from '../../core/local-time.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Definition, LogRecord, RecentRecords, ServiceCommands, SourceName, Sources } from '../../core/sources.ts'
 import { isPlatformName } from '../../knowledge/platforms.ts'
@@ -282,8 +282,13 @@ function isDeployment(it: Partial<Deployment> | null): it is Deployment {
     (it.timeZone === null || (typeof it.timeZone === 'string' && isTimeZone(it.timeZone))) &&
     [it.config, it.found, it.cluster].every((text) => isTextOr(text, undefined)) &&
     (it.file === undefined || (['--values', '--compose'].includes(it.file.flag) && isTextOr(it.file.path, null))) &&
-    (it.editable === undefined || typeof it.editable.configuration === 'string')
+    (it.editable === undefined || typeof it.editable.configuration === 'string') &&
+    (it.ignore === undefined || (Array.isArray(it.ignore) && it.ignore.every(isIgnored)))
   )
+}
+
+function isIgnored(it: Partial<Ignored> | null): boolean {
+  return [it?.check, it?.reason].every((text) => typeof text === 'string') && isDay(String(it?.until))
 }
 
 /** Parts of one source: no deployment has as many databases */

@@ -35,7 +35,10 @@ export function doctorJunit(report: DoctorReport, { areWarningsFailures }: Forma
     timestamp: startedAt.slice(0, 19),
   }
   const cases = checks.map((check) => `\n${caseOf(check, isFailure(check) || isError(check))}`)
-  const content = xmlElement('testsuite', suite, [...cases, '\n'])
+  const about = xmlElement('properties', {}, [
+    xmlElement('property', { name: 'suppressed', value: counts.suppressed ?? 0 }),
+  ])
+  const content = xmlElement('testsuite', suite, [`\n${about}`, ...cases, '\n'])
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${content}\n</testsuites>\n`
 }
 
@@ -96,10 +99,16 @@ export function doctorMarkdown(report: DoctorReport, { exitCode }: FormatView): 
     ),
     ...(told.unknown.length === 0 ? [] : ['### Could not be determined', told.unknown.map(unknownOf).join('\n\n')]),
     ...(told.skipped.length === 0 ? [] : ['### Skipped', listed(told.skipped, (it) => it.reason ?? '')]),
+    ...(told.suppressed.length === 0
+      ? []
+      : ['### Suppressed', listed(told.suppressed, (it) => `${it.reason ?? ''}. ${findingsOf(it)}`)]),
     '### Healthy',
     told.ok.length === 0 ? 'No check is ok.' : `${told.ok.map(({ id }) => markdownCode(id)).join(', ')}.`,
   ].join('\n\n')}\n`
 }
+
+const findingsOf = ({ suppressed }: CheckReport): string =>
+  (suppressed?.findings ?? []).map(({ message }) => message).join('; ')
 
 function timesOf({ startedAt, timeZone }: DoctorReport): string {
   const utc = `${startedAt.slice(0, 16).replace('T', ' ')} UTC`
@@ -184,6 +193,11 @@ export function fleetPrometheus(examined: readonly Examined[]): string {
       'root_cause',
       'Problems that no other problem explains.',
       each(({ rootCauses }, own) => rootCauses.map((check) => [{ ...own, check }, 1])),
+    ),
+    metric(
+      'suppressed',
+      'Number of problems that the configuration ignores.',
+      each(({ summary: counts }, own) => [[own, counts.suppressed ?? 0]]),
     ),
     metric(
       'duration_seconds',

@@ -44,6 +44,7 @@ export function doctorHtml(report: DoctorReport, { exitCode }: FormatView): stri
       partsOf(report),
       unknownOf(told, view),
       skippedOf(told),
+      suppressedOf(told),
       healthyOf(told),
     ].flatMap((it) => it ?? []),
   })
@@ -66,13 +67,14 @@ function headlineOf({ stories, unknown }: Told): string {
 }
 
 /** Returns the causes, with links to them, or how many checks are ok. */
-function verdictOf({ stories, unknown, skipped, ok }: Told): Html {
+function verdictOf({ stories, unknown, skipped, suppressed, ok }: Told): Html {
   const parts = [
     ...(stories.length === 0 ? [html`${ok.length} ok`] : []),
     ...stories.slice(0, 10).map(({ root }, at) => html`<a href="#cause-${at + 1}">${root.id}</a>`),
     ...(stories.length > 10 ? [html`${stories.length - 10} more`] : []),
     ...(unknown.length > 0 ? [html`${countOf(unknown.length, 'check')} could not be judged`] : []),
     ...(stories.length === 0 && skipped.length > 0 ? [html`${skipped.length} skipped`] : []),
+    ...(suppressed.length > 0 ? [html`${suppressed.length} suppressed`] : []),
   ]
   return html`${parts.map((it, at) => (at === 0 ? it : html`, ${it}`))}`
 }
@@ -320,6 +322,16 @@ function skippedOf({ skipped, all }: Told): Section | null {
     ({ check: { reason = '' }, names }) => html`<p>${codes(names)}</p>\n<p>${reason}</p>\n`,
   )
   return { id: 'skipped', title: 'Skipped', count: skipped.length, content: rowsOf(items, most.checks) }
+}
+
+/** Problems that the configuration ignores, with what was found. */
+function suppressedOf({ suppressed }: Told): Section | null {
+  if (suppressed.length === 0) return null
+  const items = suppressed.map(
+    ({ id, reason = '', suppressed: { findings = [] } = {} }) =>
+      html`<p><code>${id}</code></p>\n<p>${reason}</p>\n${findings.map(({ message }) => html`<p>${message}</p>\n`)}`,
+  )
+  return { id: 'suppressed', title: 'Suppressed', count: suppressed.length, content: rowsOf(items, most.checks) }
 }
 
 function healthyOf({ ok }: Told): Section | null {

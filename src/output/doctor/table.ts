@@ -50,6 +50,10 @@ export function doctorBlocks(report: DoctorReport, view: DoctorView): string[][]
     ),
     ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
     rows([...(showOk ? told.ok.map(lotOf) : []), ...skipped], view, paint),
+    view.verbose ? told.suppressed.flatMap((check) => suppressedLines(check, view.screen)) : [],
+    !view.verbose && told.suppressed.length > 0
+      ? [`${countOf(told.suppressed.length, 'problem is', 'problems are')} suppressed (--verbose lists them).`]
+      : [],
     !showOk && told.ok.length > 0
       ? [`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`]
       : [],
@@ -114,6 +118,8 @@ function storyLines(
     for (const text of evidence)
       lines.push(...text.split(/\r?\n/).map((line) => paint.faint(`      ${printable(line)}`)))
   }
+  if (root.ignoredUntil !== undefined)
+    lines.push(...hang('  ', `The configuration ignored this until ${printable(root.ignoredUntil)}.`, columns))
   if (explained.length > 0) {
     const width = Math.max(...explained.map(({ id }) => widthOf(id)))
     lines.push(
@@ -132,6 +138,15 @@ function storyLines(
     )
   }
   return root.remedy ? [...lines, ...remedyLines(root.remedy, columns)] : lines
+}
+
+/** Returns what an ignored check found, and why it is ignored. */
+function suppressedLines({ id, suppressed }: CheckReport, { columns }: Screen): string[] {
+  const { reason = '', until = '', severity = '', findings = [] } = suppressed ?? {}
+  return [
+    ...hang('', printable(`Suppressed until ${until}: ${id} (${severity}). Reason: ${reason}`), columns),
+    ...findings.flatMap(({ message }) => hang('  ', printable(message), columns)),
+  ]
 }
 
 function remedyLines({ text, commands, risk, undo, lacks }: Remedy, columns: number): string[] {

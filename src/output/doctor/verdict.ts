@@ -65,7 +65,7 @@ export function verdict(told: Told, exitCode: number | null, screen: Screen): st
 }
 
 /** Returns the result of the report in one sentence. */
-export function summary({ all, stories, unknown, skipped, ok }: Told): string {
+export function summary({ all, stories, unknown, skipped, suppressed, ok }: Told): string {
   const errors = stories.filter(({ root }) => root.severity === 'error')
   const warnings = stories.filter(({ root }) => root.severity !== 'error')
   const parts = [
@@ -75,8 +75,12 @@ export function summary({ all, stories, unknown, skipped, ok }: Told): string {
       ? `${countOf(unknown.length, 'check')} could not be judged: ${namesOf(unknown, all).join(', ')}`
       : '',
   ].filter(Boolean)
-  if (parts.length === 0) return `Healthy: ${ok.length} ok${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}.`
-  return `${stories.length === 0 ? 'No problem found, but ' : ''}${parts.join('; ')}.`
+  const ignored = suppressed.length > 0 ? `${suppressed.length} suppressed` : ''
+  if (parts.length === 0) {
+    const others = skipped.length > 0 ? `${skipped.length} skipped` : ''
+    return `Healthy: ${[`${ok.length} ok`, others, ignored].filter(Boolean).join(', ')}.`
+  }
+  return `${stories.length === 0 ? 'No problem found, but ' : ''}${[...parts, ignored].filter(Boolean).join('; ')}.`
 }
 
 function nextCommand({ stories, unknown }: Told): string | undefined {
@@ -105,6 +109,8 @@ interface Told {
   stories: readonly Story[]
   unknown: readonly CheckReport[]
   skipped: readonly CheckReport[]
+  /** Problems that the configuration ignores */
+  suppressed: readonly CheckReport[]
   ok: readonly CheckReport[]
 }
 
@@ -128,7 +134,8 @@ export function tell({ checks }: Pick<DoctorReport, 'checks'>): Told {
     unknown: withCause
       .filter(({ check, cause }) => check.status === 'unknown' && cause.status !== 'problem')
       .map(({ check }) => check),
-    skipped: checks.filter(({ status }) => status === 'skipped'),
+    skipped: checks.filter(({ status, suppressed }) => status === 'skipped' && !suppressed),
+    suppressed: checks.filter(({ suppressed }) => suppressed !== undefined),
     ok: checks.filter(({ status }) => status === 'ok'),
   }
 }

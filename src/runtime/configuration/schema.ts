@@ -1,6 +1,6 @@
 import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
-import { isTimeZone } from '../../core/local-time.ts'
+import { isDay, isTimeZone } from '../../core/local-time.ts'
 import { defaultVendor } from '../../knowledge/settings.ts'
 import {
   parseBrokerAddress,
@@ -162,6 +162,27 @@ const deployment = section(
           password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
         },
         { required: ['name', 'url'] },
+      ),
+    ),
+    ignore: list(
+      'checks whose problems do not count for a while; repairs do not ignore them',
+      '',
+      section(
+        'an ignored check',
+        {
+          check: text('id of the check, as `checks` lists it', 'api/token-lifetime', (id) =>
+            !/^[a-z]+\/[a-z0-9-]+$/.test(id)
+              ? 'is not the id of a check; `testops-admin checks` lists them'
+              : id.endsWith('/reachable') || id === 'service/unfinished-repair'
+                ? 'cannot be ignored: without it, `doctor` would be wrong about all else'
+                : null,
+          ),
+          reason: text('why', 'the token is renewed by a job'),
+          until: text('last day on which it is ignored, in UTC', '2027-01-31', (day) =>
+            isDay(day) ? null : 'must be a day of the calendar, such as 2027-01-31',
+          ),
+        },
+        { required: ['check', 'reason', 'until'] },
       ),
     ),
     accessLog: section(

@@ -13,6 +13,7 @@ import { rabbitmqctlFor } from '../../../src/runtime/parts/broker.ts'
 import { folderWith } from '../folder.ts'
 import { clear } from '../endpoints/situation.ts'
 
+const ignored = { check: 'api/token-lifetime', reason: 'a', until: '2027-01-31' }
 const environment = { A: 'secret-a', B: 'secret-b', HOME: '/nowhere', PATH: '/nowhere' }
 
 /** All that a configuration comes to without a server: what is opened, edited and asked, or why not. */
@@ -182,6 +183,16 @@ const variants: Readonly<Record<string, [object, object]>> = {
     Object.entries({ name: 'b', url: 'https://b', user: 'b', password: b }).map(([key, value]) => [
       `integrations.${key}`,
       [{ integrations: [integration] }, { integrations: [{ ...integration, [key]: value }] }],
+    ]),
+  ),
+  ignore: [{ url: 'https://a', ignore: [ignored] }, { url: 'https://a' }],
+  ...Object.fromEntries(
+    Object.entries({ check: 'api/latency', reason: 'b', until: '2027-02-01' }).map(([key, value]) => [
+      `ignore.${key}`,
+      [
+        { url: 'https://a', ignore: [ignored] },
+        { url: 'https://a', ignore: [{ ...ignored, [key]: value }] },
+      ],
     ]),
   ),
   accessLog: [{ url: 'https://a', accessLog: { file: 'access.log' } }, { url: 'https://a' }],

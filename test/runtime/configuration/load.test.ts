@@ -67,6 +67,22 @@ test.each([
   ],
   ['just text\n', 'the configuration at testops-admin.yaml:1 must be a section with keys, not text', read],
   ['current: prod\n', 'the configuration at testops-admin.yaml:1 lacks the key `deployments`', read],
+  [
+    'deployments:\n  a:\n    ignore:\n      - {check: broker/reachable, reason: x, until: 2027-01-31}\n',
+    '`ignore[0].check` at testops-admin.yaml:4 cannot be ignored: without it, `doctor` would be wrong ' +
+      'about all else',
+    read,
+  ],
+  [
+    'deployments:\n  a:\n    ignore:\n      - {check: api/latency, reason: x, until: 2027-02-30}\n',
+    '`ignore[0].until` at testops-admin.yaml:4 must be a day of the calendar, such as 2027-01-31',
+    read,
+  ],
+  [
+    'deployments:\n  a:\n    ignore:\n      - {check: latency, reason: x, until: 2027-02-01}\n',
+    '`ignore[0].check` at testops-admin.yaml:4 is not the id of a check; `testops-admin checks` lists them',
+    read,
+  ],
   ['deployments: {}\n', '`deployments` at testops-admin.yaml:1 names no deployment', read],
   ['deployments:\n', '`deployments` at testops-admin.yaml:1 must be a section with keys, not empty', read],
   [
