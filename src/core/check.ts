@@ -149,7 +149,7 @@ export interface DoctorReport {
 }
 
 /** What a check found, and why the configuration ignores it. */
-export interface Suppressed {
+interface Suppressed {
   severity: Severity
   findings: readonly Finding[]
   reason: string

@@ -106,7 +106,8 @@ function assertKnown({ name, ignore = [] }: Pick<Deployment, 'name' | 'ignore'>)
   if (wrong)
     throw new AdminError(
       'CONFIGURATION',
-      `\`ignore\` of deployment \`${name}\` names \`${wrong.check}\`, which is no check; ${closestTo(wrong.check, ids)}`,
+      `\`ignore\` of deployment \`${name}\` names \`${wrong.check}\`, which is no check; ` +
+        closestTo(wrong.check, ids),
       ['testops-admin checks'],
     )
 }

@@ -2,13 +2,17 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import { ruleIds } from '../../knowledge/result-rules.ts'
-import type { LintDocument, LintFix } from '../../output/lint/document.ts'
-import type { LintOptions, LintReport } from '../../results/problem.ts'
+import type { RuleId } from '../../knowledge/result-rules.ts'
+import type { LintDocument, LintFix, LintProblem } from '../../output/lint/document.ts'
+import type { LintOptions, LintReport, Problem } from '../../results/problem.ts'
+import type { IgnoredRule } from '../../runtime/lint/index.ts'
 
 /** What is known besides the report. */
 export interface About {
   severities: LintOptions['severities']
   settings?: string
+  /** Rules that are ignored today */
+  ignored?: readonly IgnoredRule[]
   fix?: LintFix
   workingDirectory: string
 }
@@ -17,8 +21,17 @@ export interface About {
  * Returns the findings as they are printed, without secrets in foreign names and texts. All files are relative to one
  * directory.
  */
-export function lintDocument(report: LintReport, { severities, settings, fix, workingDirectory }: About): LintDocument {
-  const { directories, counts, undeterminedCount } = report
+export function lintDocument(
+  report: LintReport,
+  { severities, settings, ignored = [], fix, workingDirectory }: About,
+): LintDocument {
+  const { directories, undeterminedCount } = report
+  const isIgnored = (rule: RuleId): boolean => ignored.some((it) => it.rule === rule)
+  const counts = new Map([...report.counts].filter(([rule]) => !isIgnored(rule)))
+  const suppressedOf = (rule: RuleId): number => {
+    const { error = 0, warning = 0 } = report.counts.get(rule) ?? {}
+    return error + warning
+  }
   const directory = commonParent(
     directories.map((it) => it.directory),
     workingDirectory,
@@ -36,7 +49,11 @@ export function lintDocument(report: LintReport, { severities, settings, fix, wo
     files: sum('files'),
     results: sum('results'),
     bytes: sum('bytes'),
-    summary: { error: total('error'), warning: total('warning') },
+    summary: {
+      error: total('error'),
+      warning: total('warning'),
+      suppressed: ignored.reduce((sum, { rule }) => sum + suppressedOf(rule), 0),
+    },
     rules: Object.fromEntries(ruleIds.flatMap((id) => (counts.has(id) ? [[id, counts.get(id)]] : []))),
     off: ruleIds.filter((id) => severities.get(id) === 'off'),
     directories: directories.map((it) => ({
@@ -46,29 +63,51 @@ export function lintDocument(report: LintReport, { severities, settings, fix, wo
       results: it.results,
       bytes: it.bytes,
     })),
-    problems: report.problems.map(
-      ({ rule, severity, directory: of, file, place, message, effect, remedy, result, together, togetherCount }) => ({
-        rule,
-        severity,
-        file: withoutSecrets(fileOf(of, file)),
-        ...(place !== undefined && { place: withoutSecrets(place) }),
-        message: withoutSecrets(message),
-        effect,
-        remedy,
-        ...(result && { result: withoutSecretsIn(result) }),
-        ...(together && {
-          together: together.map(({ directory: its, file: name, ...rest }) =>
-            withoutSecretsIn({ file: fileOf(its, name), ...rest }),
-          ),
-          togetherCount: togetherCount ?? together.length,
-        }),
-      }),
-    ),
+    problems: report.problems.filter(({ rule }) => !isIgnored(rule)).map(problemOf),
+    suppressed: ignored
+      .filter(({ rule }) => suppressedOf(rule) > 0)
+      .map((it) => ({
+        ...it,
+        reason: withoutSecrets(it.reason),
+        count: suppressedOf(it.rule),
+        problems: report.problems.filter(({ rule }) => rule === it.rule).map(problemOf),
+      })),
     undetermined: report.undetermined.map(({ directory: of, file, message }) =>
       withoutSecretsIn({ file: fileOf(of, file), message }),
     ),
     undeterminedCount,
     ...(fix && { fix: withoutSecretsIn(fix) }),
+  }
+
+  function problemOf({
+    rule,
+    severity,
+    directory: of,
+    file,
+    place,
+    message,
+    effect,
+    remedy,
+    result,
+    together,
+    togetherCount,
+  }: Problem): LintProblem {
+    return {
+      rule,
+      severity,
+      file: withoutSecrets(fileOf(of, file)),
+      ...(place !== undefined && { place: withoutSecrets(place) }),
+      message: withoutSecrets(message),
+      effect,
+      remedy,
+      ...(result && { result: withoutSecretsIn(result) }),
+      ...(together && {
+        together: together.map(({ directory: its, file: name, ...rest }) =>
+          withoutSecretsIn({ file: fileOf(its, name), ...rest }),
+        ),
+        togetherCount: togetherCount ?? together.length,
+      }),
+    }
   }
 
   function withinOf(of: string): string {

@@ -7,11 +7,11 @@ import type { FailOn } from '../../engine/report.ts'
 import { exitCodeOf } from '../../engine/report.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
 import { ruleIds } from '../../knowledge/result-rules.ts'
-import type { LintDocument, LintFix } from '../../output/lint/document.ts'
+import type { LintDocument, LintFix, LintSeverity } from '../../output/lint/document.ts'
 import { printable } from '../../output/text.ts'
 import { distinctDirectories } from '../../results/lint.ts'
 import type { LintOptions } from '../../results/problem.ts'
-import type { Level, LintSettings } from '../../runtime/lint/index.ts'
+import type { IgnoredRule, Level, LintSettings } from '../../runtime/lint/index.ts'
 import { agentLogs, hasEnded, levels, lintSettings, markOf } from '../../runtime/lint/index.ts'
 import { interruptible, withInterrupts } from '../interrupt.ts'
 import type { Teller } from '../repair/progress.ts'
@@ -44,7 +44,11 @@ export function judgingOf(
 
 /** Returns 0 to 3, as `doctor` does (DESIGN.md 3). A result that a corrected copy lacks counts as unknown. */
 export function lintExitCode(
-  { summary, undeterminedCount, fix }: Pick<LintDocument, 'summary' | 'undeterminedCount' | 'fix'>,
+  {
+    summary,
+    undeterminedCount,
+    fix,
+  }: { summary: Record<LintSeverity, number> } & Pick<LintDocument, 'undeterminedCount' | 'fix'>,
   { failOn, maxWarnings }: Judging,
 ): 0 | 1 | 2 | 3 {
   const lacking = fix?.omitted.filter(({ file }) => /^[^/]*-result\.json$/.test(file)).length ?? 0
@@ -62,8 +66,8 @@ export function lintExitCode(
 }
 
 /** True if the warnings alone lead to an exit code other than 0. */
-export function areWarningsFailures({ summary }: Pick<LintDocument, 'summary'>, judging: Judging): boolean {
-  return lintExitCode({ summary: { error: 0, warning: summary.warning }, undeterminedCount: 0 }, judging) !== 0
+export function areWarningsFailures({ summary }: { summary: Record<LintSeverity, number> }, judging: Judging): boolean {
+  return lintExitCode({ summary: { ...summary, error: 0 }, undeterminedCount: 0 }, judging) !== 0
 }
 
 /** The flags that say what to judge, and how. */
@@ -203,8 +207,12 @@ export async function runLint(names: readonly string[], flags: LintFlags): Promi
     const progress = (done: number, total: number): void => teller.moving({ done, total, unit: 'files' })
     const directories = output === null ? options.directories : [output]
     const report = await interruptible(async (signal) => lintResults({ ...options, directories, signal, progress }))
+    const { today, ended } = byDay(settings?.ignore ?? [])
+    for (const { rule, until } of ended.filter(({ rule }) => report.counts.has(rule)))
+      teller.say(`The settings ignored the rule ${rule} until ${until}.`)
     const document = lintDocument(report, {
       severities: options.severities,
+      ignored: today,
       ...(settings && { settings: settings.file }),
       ...(fix && { fix }),
       workingDirectory: process.cwd(),
@@ -213,6 +221,12 @@ export async function runLint(names: readonly string[], flags: LintFlags): Promi
   } finally {
     teller.clear()
   }
+}
+
+/** Separates the rules that are ignored today from those whose last day is over. */
+function byDay(all: readonly IgnoredRule[]): { today: IgnoredRule[]; ended: IgnoredRule[] } {
+  const isOver = ({ until }: IgnoredRule): boolean => Date.now() > Date.parse(`${until}T23:59:59.999Z`)
+  return { today: all.filter((it) => !isOver(it)), ended: all.filter(isOver) }
 }
 
 async function mended({ directories, severities }: LintOptions, output: string, teller: Teller): Promise<LintFix> {

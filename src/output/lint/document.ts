@@ -13,7 +13,7 @@ export interface LintDocument {
   results: number
   bytes: number
   /** Exact, even if `problems` omits some */
-  summary: Record<LintSeverity, number>
+  summary: Record<LintSeverity, number> & { suppressed: number }
   /** Without the rules that found no problem */
   rules: Readonly<Partial<Record<RuleId, Record<LintSeverity, number>>>>
   /** Rules that are turned off */
@@ -21,6 +21,8 @@ export interface LintDocument {
   directories: readonly LintedDirectory[]
   /** The worst first; at most 10,000 of each rule */
   problems: readonly LintProblem[]
+  /** Problems that the settings ignore, which count nowhere else */
+  suppressed: readonly SuppressedRule[]
   /** Files that could not be judged */
   undetermined: readonly { file: string; message: string }[]
   undeterminedCount: number
@@ -36,6 +38,17 @@ export interface LintedDirectory {
   files: number
   results: number
   bytes: number
+}
+
+/** A rule that the settings ignore, and what it found. */
+interface SuppressedRule {
+  rule: RuleId
+  reason: string
+  /** Last day on which it is ignored, in UTC: 2027-01-31 */
+  until: string
+  /** Exact, even if `problems` omits some */
+  count: number
+  problems: readonly LintProblem[]
 }
 
 export interface LintProblem {

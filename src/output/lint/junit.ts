@@ -69,6 +69,7 @@ function suite(document: LintDocument, directory: LintedDirectory, id: number, v
     property('files', directory.files),
     property('results', directory.results),
     property('bytes', directory.bytes),
+    property('suppressed', document.summary.suppressed),
     ...(document.settings === undefined ? [] : [property('settings', document.settings)]),
   ]
   const lines = [
@@ -122,6 +123,11 @@ function ruleCase(
     xml: xmlElement('testcase', attributes, content),
   })
   if (document.off.includes(rule)) return of('skipped', [xmlElement('skipped', { message: 'turned off' })])
+  const ignored = document.suppressed.find((it) => it.rule === rule)
+  if (ignored) {
+    const message = printable(`ignored until ${ignored.until}: ${ignored.reason}`)
+    return of('skipped', [xmlElement('skipped', { message })])
+  }
   const [worst] = problems
   const more = unlisted.get(rule) ?? 0
   if (!worst && more === 0) return of('passed', [])

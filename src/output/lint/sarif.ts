@@ -27,8 +27,11 @@ const base = 'RESULTS'
  * random names of result files, unless a result has no name.
  */
 export function* lintSarif(document: LintDocument, { version, root, exitCode }: SarifView): Generator<string> {
-  const results = withFingerprints(document.problems.slice(0, mostResults))
-  const omitted = document.summary.error + document.summary.warning - results.length
+  const counted = document.problems.slice(0, mostResults)
+  const reasons = new Map(document.suppressed.map(({ rule, reason }) => [rule, reason]))
+  const ignored = document.suppressed.flatMap(({ problems }) => problems).slice(0, mostResults - counted.length)
+  const results = withFingerprints([...counted, ...ignored], reasons)
+  const omitted = document.summary.error + document.summary.warning - counted.length
   const notifications = [
     ...document.undetermined.map(({ file, message }) => ({
       level: 'warning',
@@ -69,7 +72,7 @@ export function* lintSarif(document: LintDocument, { version, root, exitCode }: 
   yield '\n'
 }
 
-function withFingerprints(problems: readonly LintProblem[]): object[] {
+function withFingerprints(problems: readonly LintProblem[], reasons: ReadonlyMap<string, string>): object[] {
   const seen = new Map<string, number>()
   return problems.map((problem) => {
     const { rule, severity, file, place, message, effect, remedy, result, together } = problem
@@ -100,10 +103,15 @@ function withFingerprints(problems: readonly LintProblem[]): object[] {
             message: { text: printable(it.name ?? it.file) },
           })),
         }),
+      // an empty list says that the tool knows of suppressions, and this result has none (3.27.23)
+      ...(reasons.size > 0 && { suppressions: suppressionsOf(reasons.get(rule)) }),
       partialFingerprints: { 'testRulePlace/v1': before === 0 ? key : `${key}:${before}` },
     }
   })
 }
+
+const suppressionsOf = (reason: string | undefined): object[] =>
+  reason === undefined ? [] : [{ kind: 'external', justification: printable(reason) }]
 
 function location(file: string, place?: string): object {
   const uri =

@@ -4,7 +4,7 @@ import { badge, paintFor } from '../paint.ts'
 import type { Paint, Screen } from '../paint.ts'
 import { hang, printable } from '../text.ts'
 import type { LintDocument, LintFix, LintProblem, LintedTogether } from './document.ts'
-import { amount, extent, groupsOf, short, tally, testOf } from './words.ts'
+import { amount, extent, groupsOf, pathOf, short, tally, testOf } from './words.ts'
 import type { Advice, Cause, RuleGroup } from './words.ts'
 import { command } from '../../core/shell-command.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
@@ -28,13 +28,15 @@ export function lintText(document: LintDocument, view: LintView): string {
   const { screen } = view
   const paint = paintFor(screen)
   const groups = groupsOf(document)
-  if (groups.length === 0 && document.undeterminedCount === 0 && !document.fix)
+  const isQuiet = groups.length === 0 && document.undeterminedCount === 0 && !document.fix
+  if (isQuiet && (document.suppressed.length === 0 || !view.verbose))
     return `${hang('', untroubled(document), screen.columns).join('\n')}\n`
   const blocks = [
     heading(document, screen, paint),
     ...(document.fix ? [fixLines(document.fix, screen)] : []),
     ...groups.map((group) => groupLines(group, document, view, paint)),
     undetermined(document, view, paint),
+    view.verbose ? suppressed(document, screen) : [],
     verdict(document, groups, view),
   ]
   return `${blocks
@@ -43,10 +45,26 @@ export function lintText(document: LintDocument, view: LintView): string {
     .join('\n\n')}\n`
 }
 
-function untroubled({ results, directory, settings, off }: LintDocument): string {
+/** Returns what ignored rules found, and why they are ignored. */
+function suppressed({ suppressed: all, directory }: LintDocument, { columns }: Screen): string[] {
+  return all.flatMap(({ rule, reason, until, count, problems }) => [
+    ...hang(
+      '',
+      printable(`Suppressed until ${until}: ${amount(count, 'problem')} of ${rule}. Reason: ${reason}`),
+      columns,
+    ),
+    ...problems.flatMap(({ file, message }) =>
+      hang('  - ', printable(`${pathOf(directory, file)}: ${message}`), columns),
+    ),
+    ...(count > problems.length ? [`    and ${grouped(count - problems.length)} more`] : []),
+  ])
+}
+
+function untroubled({ results, directory, settings, off, summary }: LintDocument): string {
   const judged = [
     settings === undefined ? '' : `settings: ${settings}`,
     off.length === 0 ? '' : `rules off: ${printable(off.join(', '))}`,
+    summary.suppressed === 0 ? '' : `${amount(summary.suppressed, 'problem')} suppressed (--verbose lists them)`,
   ]
     .filter(Boolean)
     .join('; ')

@@ -15,13 +15,14 @@ export function extent({ results, files, bytes }: Pick<LintDocument, 'results' |
 
 /** Returns counts such as `2 errors, 1 warning`; empty if all are 0. */
 export function tally({
-  summary: { error, warning },
+  summary: { error, warning, suppressed },
   undeterminedCount,
 }: Pick<LintDocument, 'summary' | 'undeterminedCount'>): string {
   const parts = [
     error > 0 ? amount(error, 'error') : '',
     warning > 0 ? amount(warning, 'warning') : '',
     undeterminedCount > 0 ? `${amount(undeterminedCount, 'file')} not checked` : '',
+    suppressed > 0 ? `${grouped(suppressed)} suppressed` : '',
   ]
   return parts.filter(Boolean).join(', ')
 }

@@ -17,6 +17,7 @@ import type { RuleId } from '../../knowledge/result-rules.ts'
 import { ruleIds } from '../../knowledge/result-rules.ts'
 import { exists } from '../configuration/find.ts'
 import type { FileReference } from '../configuration/nodes.ts'
+import { isDay } from '../../core/local-time.ts'
 import { choice, file, list, named, oneOrMany, section, text, whole } from '../configuration/nodes.ts'
 import { validate } from '../configuration/validate.ts'
 import type { Environment } from '../paths.ts'
@@ -36,6 +37,21 @@ const lintSchema = section('settings of lint-results', {
     'logs of the agent that uploads the results',
     'agent.log',
     file('a log of the agent', 'agent.log'),
+  ),
+  ignore: list(
+    'rules whose problems do not count for a while',
+    '',
+    section(
+      'an ignored rule',
+      {
+        rule: text('name of the rule', 'long-field', ruleProblem),
+        reason: text('why', 'the adapter is being replaced'),
+        until: text('last day on which it is ignored, in UTC', '2027-01-31', (day) =>
+          isDay(day) ? null : 'must be a day of the calendar, such as 2027-01-31',
+        ),
+      },
+      { required: ['rule', 'reason', 'until'] },
+    ),
   ),
   changing: list(
     'names of test parameters, and of entries of the environment files, whose values may differ between test runs',
@@ -62,6 +78,15 @@ export interface LintSettings {
   previous?: string
   agentLogs: readonly string[]
   changing: readonly string[]
+  ignore: readonly IgnoredRule[]
+}
+
+/** A rule whose problems do not count for a while. */
+export interface IgnoredRule {
+  rule: RuleId
+  reason: string
+  /** Last day, in UTC: 2027-01-31 */
+  until: string
 }
 
 interface LintSettingsRequest {
@@ -143,7 +168,7 @@ async function read(
 ): Promise<LintSettings> {
   const shown = shownAs(file, workingDirectory)
   const { text, judgement } = await textOf(file, shown)
-  if (isEmptyYaml(text)) return { file: shown, rules: new Map(), agentLogs: [], changing: [] }
+  if (isEmptyYaml(text)) return { file: shown, rules: new Map(), agentLogs: [], changing: [], ignore: [] }
   const document = parsed(text, shown)
   const at = (path: readonly (string | number)[]): string => {
     const depths = Array.from({ length: path.length + 1 }, (_, removed) => path.slice(0, path.length - removed))
@@ -163,6 +188,7 @@ async function read(
     ...(said.previous && { previous: said.previous.path }),
     agentLogs: said['agent-log']?.map(({ path }) => path) ?? [],
     changing: said.changing ?? [],
+    ignore: (said.ignore ?? []) as readonly IgnoredRule[],
   }
 }
 

@@ -9,7 +9,7 @@ const problem = (rule: RuleId, file: string, of: Pick<LintProblem, 'message'> & 
 
 const ruled = (problems: readonly LintProblem[]): Pick<LintDocument, 'problems' | 'rules' | 'summary'> => {
   const rules: Record<string, { error: number; warning: number }> = {}
-  const summary = { error: 0, warning: 0 }
+  const summary = { error: 0, warning: 0, suppressed: 0 }
   for (const { rule, severity } of problems) {
     rules[rule] ??= { error: 0, warning: 0 }
     rules[rule][severity] += 1
@@ -18,7 +18,7 @@ const ruled = (problems: readonly LintProblem[]): Pick<LintDocument, 'problems' 
   return { problems, rules, summary }
 }
 
-const empty = { schemaVersion: 1, off: [], undetermined: [], undeterminedCount: 0 } as const
+const empty = { schemaVersion: 1, off: [], suppressed: [], undetermined: [], undeterminedCount: 0 } as const
 const extent = { files: 1502, results: 1284, bytes: 5_250_000 }
 
 export const nothing: LintDocument = {
@@ -123,7 +123,7 @@ export const directories: LintDocument = {
       message: '`labels` is a text, and has to be a list',
     }),
   ]),
-  summary: { error: 20_002, warning: 0 },
+  summary: { error: 20_002, warning: 0, suppressed: 0 },
   rules: { 'empty-results': { error: 1, warning: 0 }, 'bad-shape': { error: 20_001, warning: 0 } },
 }
 
@@ -152,4 +152,24 @@ export const hostile: LintDocument = {
   ]),
   undetermined: [{ file: nasty, message: nasty }],
   undeterminedCount: 1,
+}
+
+const ignored = problem('bad-shape', 'a-result.json', {
+  place: 'labels',
+  message: '`labels` is a text, and has to be a list',
+})
+/** One rule is ignored, and found three problems, of which the document has one. */
+export const ignoring: LintDocument = {
+  ...nothing,
+  ...ruled([problem('long-field', 'b-result.json', { message: 'the name has 300 characters' })]),
+  summary: { error: 0, warning: 1, suppressed: 3 },
+  suppressed: [
+    {
+      rule: 'bad-shape',
+      reason: 'INC-7: the adapter is being replaced',
+      until: '2027-01-31',
+      count: 3,
+      problems: [ignored],
+    },
+  ],
 }

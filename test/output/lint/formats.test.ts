@@ -10,9 +10,9 @@ import { plainScreen } from '../../../src/output/paint.ts'
 import { widthOf } from '../../../src/output/text.ts'
 import lintSchema from '../../../src/output/schemas/lint-results.schema.json' with { type: 'json' }
 import { faultsOf } from '../schemas.ts'
-import { directories, hostile, mended, nothing, several } from './documents.ts'
+import { directories, hostile, ignoring, mended, nothing, several } from './documents.ts'
 
-const all = { several, nothing, mended, directories, hostile }
+const all = { several, nothing, mended, directories, hostile, ignoring }
 const shown = (document: LintDocument, exitCode: number, screen = plainScreen, verbose = false): string =>
   lintText(document, { screen, exitCode, verbose })
 const junit = (document: LintDocument, areWarningsFailures = true): string =>
@@ -30,6 +30,12 @@ test.each<[file: string, text: string]>([
   ['lint-mended.txt', shown(mended, 0)],
   ['lint-directories.txt', shown(directories, 1)],
   ['lint-hostile.txt', shown(hostile, 1)],
+  ['lint-ignoring.txt', shown(ignoring, 2)],
+  ['lint-ignoring-verbose.txt', shown(ignoring, 2, plainScreen, true)],
+  ['lint-ci-ignoring.txt', ci(ignoring, 2)],
+  ['lint-junit-ignoring.xml', junit(ignoring)],
+  ['lint-markdown-ignoring.md', lintMarkdown(ignoring, 2)],
+  ['lint-sarif-ignoring.json', sarif(ignoring)],
   ['lint-ci.txt', ci({ ...several, problems: several.problems.slice(0, 20) }, 1)],
   ['lint-ci-nothing.txt', ci(nothing, 0)],
   ['lint-ci-mended.txt', ci(mended, 0)],

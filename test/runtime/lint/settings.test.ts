@@ -24,7 +24,8 @@ test('everything that may stand there', async () => {
   write(
     '.testops-lint.yaml',
     'rules:\n  long-field: off\n  name-collision: error\nmax-warnings: 5\nprevious: old/results\nagent-log: ' +
-      '[one.log, /var/two.log]\nchanging: [started, BUILD_ID]\n',
+      '[one.log, /var/two.log]\nchanging: [started, BUILD_ID]\n' +
+      'ignore: [{rule: bad-json, reason: INC-7, until: 2027-01-31}]\n',
   )
   expect(await settings(['results'])).toEqual({
     file: '.testops-lint.yaml',
@@ -36,12 +37,19 @@ test('everything that may stand there', async () => {
     previous: join(place, 'old/results'),
     agentLogs: [join(place, 'one.log'), '/var/two.log'],
     changing: ['started', 'BUILD_ID'],
+    ignore: [{ rule: 'bad-json', reason: 'INC-7', until: '2027-01-31' }],
   })
 })
 
 test.each(['', '# nothing yet\n', '---\n'])('%j says nothing', async (text) => {
   write('.testops-lint.yaml', text)
-  expect(await settings(['.'])).toEqual({ file: '.testops-lint.yaml', rules: new Map(), agentLogs: [], changing: [] })
+  expect(await settings(['.'])).toEqual({
+    file: '.testops-lint.yaml',
+    rules: new Map(),
+    agentLogs: [],
+    changing: [],
+    ignore: [],
+  })
 })
 
 describe('where it is looked for', () => {
@@ -142,7 +150,7 @@ describe('what is wrong is told with its line', () => {
         '`max-warnings` at .testops-lint.yaml:4 must be a whole number, 0 or more, not -1',
         '`previous` at .testops-lint.yaml:5 must be text, not a number; put it in quotes: "5"',
         'unknown key `extra` at .testops-lint.yaml:6; keys allowed there: rules, max-warnings, previous, ' +
-          'agent-log, changing',
+          'agent-log, ignore, changing',
         '`agent-log[1]` at .testops-lint.yaml:7 is empty; leave the key out',
         '`changing` at .testops-lint.yaml:8 is an empty list; leave the key out',
       ].join('\n- '),
