@@ -47,6 +47,9 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
 }
 
 async function start(words: readonly string[]): Promise<void> {
+  const end = words.indexOf('--')
+  // before anything is printed, also by oclif's help
+  if ((end < 0 ? words : words.slice(0, end)).includes('--no-color')) process.env.NO_COLOR = '1'
   // otherwise oclif would run any plugin that a package.json in the user's data folder names, others' too
   const config = await Config.load({
     root: fileURLToPath(import.meta.url),
@@ -59,6 +62,17 @@ async function start(words: readonly string[]): Promise<void> {
     case 'version':
       tellLine(process.stdout, config.userAgent)
       return
+    case 'begin': {
+      assertFolder()
+      const [{ configurationFile }, { beginText }] = await Promise.all([
+        import('./runtime/configuration/find.ts'),
+        import('./output/init.ts'),
+      ])
+      const environment = process.env
+      const configuration = await configurationFile({ environment, workingDirectory: process.cwd() })
+      print(process.stdout, beginText({ configuration }, screenOf(process.stdout)))
+      return
+    }
     case 'help': {
       const Help = await loadHelpClass(config)
       await new Help(config, config.pjson.oclif.helpOptions).showHelp([...wish.names, '--help'])

@@ -24,6 +24,11 @@ export abstract class BaseCommand extends Command {
       env: 'TESTOPS_ADMIN_JSON',
       helpGroup: 'COMMON',
     }),
+    'no-color': Flags.boolean({
+      summary: 'Print without colours',
+      env: 'NO_COLOR',
+      helpGroup: 'COMMON',
+    }),
     verbose: Flags.boolean({ summary: 'Show more detail', env: 'TESTOPS_ADMIN_VERBOSE', helpGroup: 'COMMON' }),
     timeout: Flags.integer({
       summary: 'Wait at most this long for each answer (default 10)',

@@ -11,6 +11,8 @@ export type Wish =
   | { kind: 'command'; id: string; rest: string[] }
   | { kind: 'help'; names: string[] }
   | { kind: 'version' }
+  /** Nothing was typed after the program's name */
+  | { kind: 'begin' }
 
 /**
  * Reads the words of a command line. Throws USAGE with the nearest names if they name no command. oclif alone answers
@@ -20,10 +22,10 @@ export function readWords(words: readonly string[], ids: readonly string[], prog
   const [first] = words
   if (first === '--version' || first === '-v') return { kind: 'version' }
   if (first === 'help') return readHelp(words.slice(1), ids, program)
+  if (words.length === 0) return { kind: 'begin' }
   const end = words.indexOf('--')
   const flags = end < 0 ? words : words.slice(0, end)
-  if (words.length === 0 || flags.includes('--help') || flags.includes('-h'))
-    return readHelp(namesIn(words), ids, program)
+  if (flags.includes('--help') || flags.includes('-h')) return readHelp(namesIn(words), ids, program)
   const names = namesIn(words)
   if (names.length === 0)
     throw new AdminError('USAGE', `put flags after the command: \`${program} COMMAND ${first}\``, [

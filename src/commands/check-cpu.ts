@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { judgedMachines } from '../cli/cpu/machines.ts'
-import { noteIgnored } from '../cli/chosen-deployment.ts'
+import { noteIgnored } from '../cli/write.ts'
 import { cpuExitCode, cpuText } from '../output/cpu.ts'
 
 export default class CheckCpu extends BaseCommand {

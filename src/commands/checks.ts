@@ -1,6 +1,6 @@
 import { checkTexts } from '../../explain/index.yaml'
 import { BaseCommand } from '../cli/base-command.ts'
-import { noteIgnored } from '../cli/chosen-deployment.ts'
+import { noteIgnored } from '../cli/write.ts'
 import { checks } from '../checks/index.ts'
 import { checksText } from '../output/checks.ts'
 import type { ChecksDocument } from '../output/checks.ts'

@@ -1,7 +1,6 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { isPiped, unreadNote } from '../cli/write.ts'
-import { noteIgnored } from '../cli/chosen-deployment.ts'
+import { noteIgnored, isPiped, unreadNote } from '../cli/write.ts'
 import { readInput } from '../runtime/read-input.ts'
 import { explainEntries, explainTexts } from '../knowledge/explain/index.ts'
 import { explainSearch } from '../knowledge/explain/search/search.ts'

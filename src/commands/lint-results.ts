@@ -2,8 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { formats, lintPrinted } from '../cli/lint/print.ts'
 import { runLint } from '../cli/lint/run-lint.ts'
-import { noteIgnored } from '../cli/chosen-deployment.ts'
-import { screenOf, write } from '../cli/write.ts'
+import { noteIgnored, screenOf, write } from '../cli/write.ts'
 
 export default class LintResults extends BaseCommand {
   static override summary = 'Check test results before upload'

@@ -45,3 +45,35 @@ export function initText({ file, deployment, connections }: InitDocument, screen
 export function initExitCode({ connections }: InitDocument): 0 | 3 {
   return connections.some(({ status }) => status === 'failed') ? 3 : 0
 }
+
+/** Returns where to begin. `configuration`: the file that commands read; null: there is none. */
+export function beginText({ configuration }: { configuration: string | null }, { columns }: Screen): string {
+  const about =
+    configuration === null
+      ? 'There is no configuration yet: `doctor` finds a deployment on this machine or from it by itself.'
+      : `The configuration is ${printable(configuration)}.`
+  const commands = [
+    ['testops-admin doctor', 'says what is wrong, and changes nothing'],
+    configuration === null
+      ? ['testops-admin init', 'finds a deployment and writes a configuration']
+      : ['testops-admin deployments', 'lists the deployments of the configuration'],
+    ['testops-admin explain TEXT', 'explains a message of a log, a fault or a check'],
+    ['testops-admin lab up', 'starts a practice deployment that you may break'],
+    ['testops-admin --help', 'lists all commands'],
+  ] as const
+  const width = Math.max(...commands.map(([typed]) => typed.length))
+  return [
+    ...hang(
+      '',
+      'testops-admin finds what is wrong with a testops deployment, shows the evidence, and repairs it.',
+      columns,
+    ),
+    '',
+    ...hang('', about, columns),
+    '',
+    'Begin with:',
+    ...commands.map(([typed, says]) => `  ${typed.padEnd(width)}   # ${says}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join('')
+}

@@ -9,7 +9,7 @@ const command = (id: string, ...rest: string[]): Wish => ({ kind: 'command', id,
 
 describe('what the words ask for', () => {
   test.each<[line: string, wish: Wish]>([
-    ['', help()],
+    ['', { kind: 'begin' }],
     ['--help', help()],
     ['-h', help()],
     ['help', help()],

@@ -14,6 +14,7 @@ describe('what works without any deployment', () => {
   test.each([
     ['--version', /^testops-admin\/\d+\.\d+\.\d+ \S+ node-v\d+/],
     ['--help', /COMMANDS\n(.*\n)*  doctor  +Find what is wrong/],
+    ['', /^testops-admin finds what is wrong .*\n\nBegin with:\n  testops-admin doctor /s],
     ['help', /COMMANDS\n/],
     ['', /COMMANDS\n/],
     ['help doctor', /--fail-on=<option>/],

@@ -19,7 +19,7 @@ import { accountLines, repairText, stepLines, takeBackText, movingLine } from '.
 import { checksText } from '../../src/output/checks.ts'
 import { cpuText } from '../../src/output/cpu.ts'
 import { historyText } from '../../src/output/history.ts'
-import { initText } from '../../src/output/init.ts'
+import { beginText, initText } from '../../src/output/init.ts'
 import { integrationText } from '../../src/output/integration.ts'
 import { jsonPieces } from '../../src/output/json.ts'
 import {
@@ -238,6 +238,7 @@ const printings: Readonly<Record<string, Printing>> = {
   doctorPrometheus: printing(allReports, (report) =>
     doctorPrometheus(report, { exitCode: 1, areWarningsFailures: true }),
   ),
+  beginText: printing([{ configuration: 'x' }, { configuration: null }], beginText),
   deploymentsText: printing(
     [
       {
