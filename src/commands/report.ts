@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { relayFlag } from '../cli/relay.ts'
+import { relayFlag } from '../cli/interrupt.ts'
 import { makeReport } from '../cli/report/make.ts'
 import { madeText } from '../output/report.ts'
 import { commandsBy } from './doctor.ts'

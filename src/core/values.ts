@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { own } from './own.ts'
+import { own } from './lookup.ts'
 import { isObject } from './shape.ts'
 import type { ValueEdit } from './sources/files.ts'
 

@@ -1,5 +1,5 @@
 import { cancelledMessage } from '../core/error.ts'
-import { own } from '../core/own.ts'
+import { own } from '../core/lookup.ts'
 import type { Plan } from '../core/plan.ts'
 import { fileOf, isUndoable, leavesChange } from '../core/plan.ts'
 import type { RepairDocument, TreeAccount } from '../core/repair.ts'

@@ -2,7 +2,7 @@ import type { Contents } from '../../core/message-mover.ts'
 import { totalOf } from '../../core/message-mover.ts'
 import type { Counts, Part, Way } from '../../core/notes.ts'
 import { entryIn } from '../../core/notes.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 
 /** One attempt, as far as it concerns one queue. */
 export interface Attempt {

@@ -8,7 +8,7 @@ import type { ApiSource, MigrationJob } from '../../core/sources.ts'
 import type { ActionHandler } from '../handler.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 
 /** Each look costs the service a page of its jobs */
 const pollMs = 2000

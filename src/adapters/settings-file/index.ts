@@ -9,7 +9,7 @@ import { assertReplaceable, replaceFile } from '../replace-file.ts'
 import { keysAt, parsedYaml, placesIn, valueAt } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
 import { bytesOf, lookedAt, mostBytes, orRefused, planEdits, revertEdits, settingsFiles, watchFiles } from './edits.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 import { renderChart } from './render.ts'
 import type { HelmOptions } from './render.ts'
 

@@ -22,7 +22,7 @@ import type { SeenJobs } from '../../domain/migration-jobs.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 
 /** Milliseconds without progress after which a job hangs. */
 const hangsAfterMs = 3_600_000

@@ -1,6 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 import { closestNames } from '../../core/nearest.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 import { command } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { addressesInLog, ownParts } from '../../domain/integrations/addresses.ts'

@@ -8,7 +8,7 @@ import { command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { chooseFile } from '../../repairs/files/layout.ts'
 import type { SelectedDeployment } from '../../runtime/index.ts'
-import { relayFlag } from '../relay.ts'
+import { relayFlag } from '../interrupt.ts'
 
 const defaultPatienceSeconds = 600
 

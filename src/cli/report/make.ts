@@ -15,8 +15,7 @@ import { chosenDeployment } from '../chosen-deployment.ts'
 import { reportText } from '../doctor/print.ts'
 import type { CommandOf } from '../doctor/rights.ts'
 import { diagnosis } from '../doctor/session.ts'
-import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, withInterrupts } from '../interrupt.ts'
-import { relayOf } from '../relay.ts'
+import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, withInterrupts, relayOf } from '../interrupt.ts'
 import { manifestFile, removedFile, textFile } from './read.ts'
 
 /** The flags of `report`. */

@@ -1,4 +1,4 @@
-import { own } from '../own.ts'
+import { own } from '../lookup.ts'
 
 /**
  * A text with its escapes undone. Each of its characters knows its place in the original, and how deep it was escaped.

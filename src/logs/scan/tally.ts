@@ -1,4 +1,4 @@
-import { firstAbove } from '../../core/sorted.ts'
+import { firstAbove } from '../../core/lookup.ts'
 import type { ArgumentConflict } from '../../knowledge/log-signatures.ts'
 import type { AgentCounts, SignatureId } from '../../knowledge/signatures.ts'
 import type { Sample } from './sample.ts'

@@ -1,5 +1,5 @@
 import { grouped, moment, bytes as size, span } from '../../core/format.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 import { badge, paintFor } from '../paint.ts'
 import type { Paint, Screen } from '../paint.ts'
 import { clip, countOf, hang, pad, printable } from '../text.ts'

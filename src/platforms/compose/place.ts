@@ -11,7 +11,7 @@ import { dotenvsOf, isMap } from './project.ts'
 import type { Project } from './project.ts'
 import { asPath, command, sentence } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 
 /** A file to write, and its new content. */
 export interface Place {

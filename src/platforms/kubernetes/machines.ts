@@ -2,7 +2,7 @@ import type { Machine } from '../../core/sources.ts'
 import { toldByLabels } from '../../knowledge/processors.ts'
 import type { KubernetesClient } from './client.ts'
 import type { Expression, Node, Pod, PodSpec, Toleration } from './objects.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 
 /** Nodes per request: with the images that it lists, a node is ten times as large as a pod */
 const pageSize = 100

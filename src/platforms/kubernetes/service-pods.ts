@@ -1,5 +1,5 @@
 import { AdminError } from '../../core/error.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 import type { ProxySettings } from '../../core/sources.ts'
 import { ingressLimits, sizeIn, timeIn } from '../../knowledge/proxy.ts'

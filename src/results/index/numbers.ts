@@ -1,4 +1,4 @@
-import { firstAbove } from '../../core/sorted.ts'
+import { firstAbove } from '../../core/lookup.ts'
 
 /** Numbers in the order in which they were added, eight bytes each. */
 export interface Numbers {

@@ -1,5 +1,5 @@
 import type { HostPort, Tls } from '../../core/endpoint.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/lookup.ts'
 
 /**
  * Parsers for the addresses that a configuration or the service's own settings hold. Each throws a plain `Error` that

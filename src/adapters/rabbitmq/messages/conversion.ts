@@ -1,7 +1,7 @@
 import type { Hash } from 'node:crypto'
 import { createHash } from 'node:crypto'
 import type { Contents } from '../../../core/message-mover.ts'
-import { own } from '../../../core/own.ts'
+import { own } from '../../../core/lookup.ts'
 import type { Envelope, Head, Mark } from './envelope.ts'
 import { findEnvelope, readEnvelope, writeHeld, writeNowhere, writeRestored } from './envelope.ts'
 import { FrameWriter } from './frames.ts'
