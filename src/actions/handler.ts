@@ -33,8 +33,6 @@ export interface Workshop {
   saved: Definitions | null
   /** A point at which a test may kill the process; `name` is one of the handler's */
   failpoint: (name: string) => Promise<void>
-  /** True if a problem that another repair is for keeps the service from becoming ready */
-  isKeptDown: boolean
   /** True if a test waits for a failpoint */
   isTested: boolean
 }

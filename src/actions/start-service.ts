@@ -43,9 +43,8 @@ export const startService: ActionHandler<'start-service'> = {
   },
   askRights: async (_, { control }) => (await control.service()).askRights?.(null),
   async perform(action, workshop) {
-    const { patienceMs: timeoutMs, signal, failpoint, progress, isKeptDown } = workshop
+    const { patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs
-    const enough = isKeptDown ? performance.now() + Math.min(keptDownMs, timeoutMs / 2) : end
     await deleteLeft(workshop)
     await start(workshop)
     await failpoint('started')
@@ -75,7 +74,6 @@ export const startService: ActionHandler<'start-service'> = {
       const { state, detail } = await (await workshop.open.service()).status()
       if (state !== 'running')
         throw await withLastWords(notUp(`the service started but did not stay up: ${detail}`), workshop)
-      if (isKeptDown && performance.now() > enough && (await areFree(action, workshop))) break
       if (performance.now() > end) throw notUpYet(timeoutMs, answer === true)
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
@@ -89,9 +87,6 @@ export const startService: ActionHandler<'start-service'> = {
     await (await control.service()).stop({ timeoutMs, signal })
   },
 }
-
-/** How long to wait for an answer of a service that another problem keeps down: until then it would begin to migrate */
-const keptDownMs = 60_000
 
 /** How long the service may take to declare its queues: it connects to the broker a moment after it answers */
 const declaredMs = 10_000
@@ -131,14 +126,13 @@ async function withoutEnd(all: readonly Binding[], { open }: Pick<Workshop, 'ope
 }
 
 async function start(workshop: Workshop): Promise<void> {
-  const { control, patienceMs: timeoutMs, signal, progress, journal, isKeptDown } = workshop
+  const { control, patienceMs: timeoutMs, signal, progress, journal } = workshop
   try {
     await (await control.service()).start({
       timeoutMs,
       signal,
       notes: journal.ofRun(),
       tell: (state) => progress(`waiting until the service is up: ${state}`),
-      untilReady: !isKeptDown,
     })
   } catch (error) {
     throw error instanceof AdminError && wasLate.includes(error.code) ? await withLastWords(error, workshop) : error

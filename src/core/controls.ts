@@ -123,8 +123,6 @@ export interface WaitOptions {
   note?: (text: string) => Promise<void>
   /** For starting: recorded notes, oldest first, among other notes */
   notes?: readonly string[]
-  /** For starting: false returns once all instances are there, ready or not; absent: once they are ready */
-  untilReady?: boolean
   /** Receives the state whenever it changes, in the platform's words */
   tell?: (state: string) => void
 }

@@ -24,7 +24,7 @@ export interface Run {
   foreign?: Foreign
   journal: RunJournal
   guard: Pick<Guard, 'assertHeld'>
-  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved' | 'changed' | 'isKeptDown'>
+  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved' | 'changed'>
   /** user@host */
   by: string
   failpoint: Failpoint
@@ -48,7 +48,7 @@ export type StepStatus = 'done' | 'already' | 'failed' | 'undone'
  * Returns what one step works with. `within`: prefix of its failpoints; `results`: collects texts for the final report.
  */
 export function workshopOf(
-  { record: { plan }, events, journal, by, workshop, failpoint, checks, others = [] }: Run,
+  { record: { plan }, events, journal, by, workshop, failpoint }: Run,
   index: number,
   { within = '', results = [] as string[] } = {},
 ): Workshop {
@@ -59,9 +59,6 @@ export function workshopOf(
     result: (text) => void results.push(text),
     changed: plan.steps.flatMap(({ action }) => (action.kind === 'set-setting' ? [action.name] : [])),
     saved: plan.steps.flatMap(({ action }) => (action.kind === 'hold-queues' ? [action.saved] : [])).at(0) ?? null,
-    isKeptDown: checks.some(
-      ({ id, explains = [] }) => others.includes(id) && [id, ...explains].includes('api/reachable'),
-    ),
     failpoint: async (name) => failpoint(`${kind}:${within}${name}`),
     journal: {
       performed: isPerformed(own),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { handlerOf } from '../../src/actions/index.ts'
 import type { Action } from '../../src/core/action.ts'
 import { AdminError } from '../../src/core/error.ts'
@@ -93,26 +93,4 @@ it('one that migrates is said to migrate, and that it may be left to do so', asy
     'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; to wait again, run ' +
       '`testops-admin resume`',
   ])
-})
-
-describe('one that another problem keeps down', () => {
-  const down = new AdminError('UNAVAILABLE', 'service `testops` has one pod, which is not ready', [])
-
-  it('is not waited for until the end', async () => {
-    const deployment = fakeDeployment({ service: 'stopped' })
-    const workshop = workshopOf(deployment, { patienceMs: 2000 })
-    const own = { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(down) } }
-    expect(await failureOf(handlerOf(action).perform(action, { ...own, isKeptDown: true }))).toBe(null)
-    expect((await (await workshop.open.service()).status()).state).toBe('running')
-    expect(await failureOf(handlerOf(action).perform(action, own))).toMatch(/^TIMED_OUT /)
-  })
-
-  it('is waited for while it migrates', async () => {
-    const held = { id: 1, locked: true, lockGranted: '2026-11-26 12:00:00', lockedBy: 'testops-1 (10.0.0.7)' }
-    const deployment = fakeDeployment({ service: 'stopped', rows: [held] })
-    const workshop = workshopOf(deployment, { patienceMs: 2000, isKeptDown: true })
-    const own = { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(down) } }
-    const migrating = { ...action, locks: [{ database: 'db.example.org:5432/testops', schema: 'public' }] } as Action
-    expect(await failureOf(handlerOf(action).perform(migrating, own))).toMatch(/^TIMED_OUT /)
-  })
 })

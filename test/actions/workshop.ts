@@ -23,7 +23,6 @@ export function workshopOf(
     result: () => undefined,
     moving: () => undefined,
     signal: new AbortController().signal,
-    isKeptDown: false,
     isTested: true,
     changed: [],
     saved: null,

@@ -93,12 +93,12 @@ export async function tryScale(scaled: Scaled): Promise<void> {
 }
 
 /**
- * Scales to as many replicas as there were, and waits until they are ready, or only there. Throws INTERRUPTED if
- * something else scales it to zero meanwhile, REFUSED as `scaleDown`.
+ * Scales to as many replicas as there were, and waits until they are ready. Throws INTERRUPTED if something else scales
+ * it to zero meanwhile, REFUSED as `scaleDown`.
  */
 export async function scaleUp(
   scaled: Scaled,
-  { timeoutMs, signal, notes = [], tell, untilReady = true }: WaitOptions,
+  { timeoutMs, signal, notes = [], tell }: WaitOptions,
 ): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
   refuseOwnedByOthers(await scaled.status())
@@ -114,7 +114,7 @@ export async function scaleUp(
   const isUp = async (status: ServiceStatus): Promise<boolean> => {
     const now = await scaled.client.get<Workload>(scaled.workload)
     if (now.spec.replicas === 0) throw stoppedByOthers(status)
-    return status.state === 'running' && (untilReady ? isUpToDate(scaled, now) : isMade(now))
+    return status.state === 'running' && isUpToDate(scaled, now)
   }
   const status = await waitUntil(
     scaled,
@@ -178,12 +178,6 @@ async function unlessChanged(work: () => Promise<void>): Promise<void> {
  * True if the controller counts all pods as of what is declared. Throws FAILED if it never will, since it leaves pods
  * as they are.
  */
-/** True if the controller has made all pods of the present declaration. */
-function isMade(workload: Workload): boolean {
-  const { spec, status } = workload
-  return isObserved(workload) && (status?.updatedReplicas ?? 0) >= (spec.replicas ?? 1)
-}
-
 function isUpToDate(scaled: Scaled, workload: Workload): boolean {
   if (isRolledOut(workload)) return true
   const { spec, status } = workload

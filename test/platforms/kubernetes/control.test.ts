@@ -85,19 +85,6 @@ describe('stopping and starting', () => {
     },
   )
 
-  test('pods that do not become ready are waited for only where they should', async () => {
-    server.cluster.settle()
-    const before = deployment().spec.replicas
-    server.cluster.hooks.starting = () => 'never-ready'
-    await scaleDown(scaled(), { timeoutMs })
-    expect((await scaleUp(scaled(), { timeoutMs, untilReady: false })).state).toBe('running')
-    expect([pods().length, deployment().status?.['readyReplicas'] ?? 0]).toEqual([before, 0])
-    expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(undefined)
-    expect(await failureOf(scaleUp(scaled(), { timeoutMs: 500 }))).toMatch(
-      /^TIMED_OUT the service did not become ready/,
-    )
-  })
-
   test('what is stopped, or runs, is left as it is', async () => {
     server.cluster.settle()
     await scaleDown(scaled(), { timeoutMs })
