@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, () => Promise<{ default: Command.
   'check-cpu': () => import('./check-cpu.ts'),
   'check-integration': () => import('./check-integration.ts'),
   checks: () => import('./checks.ts'),
+  completion: () => import('./completion.ts'),
   deployments: () => import('./deployments.ts'),
   discard: () => import('./discard.ts'),
   doctor: () => import('./doctor.ts'),

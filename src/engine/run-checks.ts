@@ -1,6 +1,7 @@
 import type { Check, CheckReport, DoctorReport, Result } from '../core/check.ts'
 import type { Deployment, Ignored } from '../core/deployment.ts'
 import { currentTime } from '../core/local-time.ts'
+import { isIgnorable } from '../knowledge/check-ids.ts'
 import { unlessAborted } from '../core/work.ts'
 import { AdminError } from '../core/error.ts'
 import type { ServiceCommands } from '../core/sources.ts'
@@ -93,8 +94,11 @@ async function runAll({
   return withoutSecretsIn(withPast(report, await readPast(share, { waitMs: waitMs ?? deadlineMs, filled }), since))
 }
 
-const ignoringOf = (id: string, { ignore = [] }: Deployment): Ignored | undefined =>
-  ignore.find(({ check }) => check === id)
+/** Returns the entry that ignores a check, the one with the last day; none for a check that cannot be ignored. */
+function ignoringOf(id: string, { ignore = [] }: Deployment): Ignored | undefined {
+  const own = isIgnorable(id) ? ignore.filter(({ check }) => check === id) : []
+  return own.reduce<Ignored | undefined>((last, it) => (last && last.until >= it.until ? last : it), undefined)
+}
 
 /**
  * Returns a problem that is ignored today as skipped: it then explains no other, so that its effects stay in sight.
@@ -107,7 +111,7 @@ function unlessIgnored(id: string, result: Result, deployment: Deployment): Resu
   const { severity, findings } = result
   return {
     status: 'skipped',
-    reason: `ignored until ${until}: ${reason}`,
+    reason: `suppressed until ${until}: ${reason}`,
     suppressed: { severity, findings, reason, until },
   }
 }

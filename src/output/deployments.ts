@@ -39,12 +39,6 @@ const headings = {
 
 /** Returns the deployments by where they were found; a star marks the one that is used without -d. */
 export function deploymentsText({ deployments }: DeploymentsDocument, screen: Screen): string {
-  if (deployments.length === 0)
-    return (
-      'No deployment is known: there is no configuration, and none was found.\n\nNext:\n' +
-      '  testops-admin init     # finds a deployment, asks for the rest, and writes a configuration\n' +
-      '  testops-admin lab up   # starts a practice deployment\n'
-    )
   const width = Math.max(...deployments.map(({ name }) => widthOf(printable(name))))
   const paint = paintFor(screen)
   const blocks = (['configuration', 'found', 'lab'] as const).flatMap((source) => {
@@ -64,9 +58,11 @@ export function deploymentsText({ deployments }: DeploymentsDocument, screen: Sc
     })
     return [[`${headings[source]}${place}:`, ...lines].join('\n')]
   })
-  const end = deployments.some(({ current }) => current)
-    ? 'The one with * is used if a command names none. Choose another: testops-admin use NAME'
-    : 'Name one with -d NAME, or choose one for all commands: testops-admin use NAME'
+  const end = !deployments.some(({ source }) => source === 'configuration')
+    ? 'Name one with -d NAME. To choose one for all commands, write a configuration: testops-admin init'
+    : deployments.some(({ current }) => current)
+      ? 'The one with * is used if a command names none. Choose another: testops-admin use NAME'
+      : 'Name one with -d NAME, or choose one for all commands: testops-admin use NAME'
   return `${[...blocks, hang('', end, screen.columns).join('\n')].join('\n\n')}\n`
 }
 

@@ -95,3 +95,27 @@ function base(environment: Environment, variable: string, fallback: string): str
   const configured = environment[variable]
   return configured && isAbsolute(configured) ? configured : join(environment.HOME || homedir(), fallback)
 }
+
+/** Returns the names of unfinished runs that this machine has on record, of one deployment or of all; newest first. */
+export async function unfinishedRuns(environment: Environment, deployment: string | null): Promise<string[]> {
+  // loaded late: every command needs paths
+  const [{ runFolder }, { isUnfinished }] = await Promise.all([
+    import('../adapters/run-folder.ts'),
+    import('../core/run-state.ts'),
+  ])
+  const folders = (await readdir(stateHome(environment)).catch(() => [])).filter(
+    (it) => deployment === null || it === folderNamed(deployment) || it.startsWith(`${folderNamed(deployment)}@`),
+  )
+  const runs = await Promise.all(
+    folders.map(async (it) =>
+      runFolder(join(stateHome(environment), it, 'runs'))
+        .list()
+        .catch(() => []),
+    ),
+  )
+  return runs
+    .flat()
+    .flatMap((it) => ('record' in it && isUnfinished(it) ? [it.record.run] : []))
+    .sort()
+    .reverse()
+}

@@ -61,5 +61,6 @@ test.each([
       await mended(lab, 'resume')
     }
   },
-  rowTimeoutMs,
+  // a repair waits ten minutes for a service that another problem keeps down
+  4 * rowTimeoutMs,
 )

@@ -45,6 +45,17 @@ test('a rule is ignored until the end of its last day, and counts again after it
   expect(after.stderr).toBe(`The settings ignored the rule bad-json until ${day(-1)}.\n`)
 })
 
+test('of a rule that is named twice, the last day counts', async () => {
+  const entry = (until: string): string => `  - {rule: bad-json, reason: 'INC-7', until: ${until}}\n`
+  await place.write('.testops-lint.yaml', `ignore:\n${entry(day(-9))}${entry(day(1))}${entry(day(0))}`)
+  const { stderr, document } = await judged()
+  expect([stderr, document.summary.suppressed, document.suppressed.map(({ until }) => until)]).toEqual([
+    '',
+    1,
+    [day(1)],
+  ])
+})
+
 test.each([
   ['bad-jsn', '2027-01-31', '`ignore[0].rule` at .testops-lint.yaml:2 is an unknown rule; did you mean `bad-json`?'],
   ['bad-json', 'tomorrow', '`ignore[0].until` at .testops-lint.yaml:2 must be a day of the calendar'],

@@ -323,7 +323,7 @@ describe('a check that the configuration ignores', () => {
     expect(rootCauses).toEqual(['a/effect'])
     expect(reports[0]).toMatchObject({
       status: 'skipped',
-      reason: `ignored until ${until}: known, {deployment}`,
+      reason: `suppressed until ${until}: known, {deployment}`,
       suppressed: { severity: 'error', findings: [{ message: 'no', evidence: ['x'] }], until },
     })
     expect(reports[1]).toMatchObject({ status: 'problem', remedy: { text: 'Repair prod.' } })
@@ -335,6 +335,17 @@ describe('a check that the configuration ignores', () => {
     const { summary, rootCauses, checks: reports } = await ignoring(until)
     expect([summary.error, summary.suppressed, rootCauses]).toEqual([2, 0, ['a/cause']])
     expect(reports.map(({ ignoredUntil }) => ignoredUntil)).toEqual([until, undefined])
+  })
+
+  it('is ignored until the last of its days, and never where all else rests on it', async () => {
+    const ignore = [day(-3), day(2), day(-5)].map((until) => ({ check: 'a/cause', reason: 'known', until }))
+    const own = { name: 'prod', platform: 'host', vendor: { prefix: 'V', package: 'V' }, timeZone: null } as const
+    const { summary } = await run(checks, { isIgnoring: true, deployment: { ...own, ignore } })
+    expect([summary.error, summary.suppressed]).toEqual([1, 1])
+    const all = ['database/reachable', 'service/unfinished-repair'].map((id) => wrong(id))
+    const planted = all.map(({ id }) => ({ check: id, reason: 'planted', until: day(2) }))
+    const counted = await run(all, { isIgnoring: true, deployment: { ...own, ignore: planted } })
+    expect([counted.summary.error, counted.summary.suppressed]).toEqual([2, 0])
   })
 
   it('counts where a repair is verified', async () => {

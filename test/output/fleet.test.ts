@@ -84,6 +84,14 @@ describe('several deployments', () => {
   })
 })
 
+test('a deployment is not called healthy since its warnings were forgiven', () => {
+  const forgiven = examined.slice(1, 4).map((it) => ({ ...it, exitCode: 0 }))
+  const text = fleetText(forgiven, { screen: plainScreen, exitCode: 0, isShort: true })
+  const counts = '3 deployments: 1 with problems, 1 with warnings only, 1 not fully checked. Exit code 0.'
+  expect(text.replace(/\s+/g, ' ')).toContain(counts)
+  expect(text).not.toMatch(/✔|healthy/)
+})
+
 test.each([
   [[], 0],
   [[0, 0], 0],

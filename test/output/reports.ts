@@ -352,7 +352,7 @@ const debug = 'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION is still debug'
 export const ignoring = reportOf([
   ok('database/reachable', 'PostgreSQL 15.4 at db.example.org:5432/testops'),
   {
-    ...skipped('integrations/debug-logging', 'ignored until 2027-01-31: INC-7, traced until Friday'),
+    ...skipped('integrations/debug-logging', 'suppressed until 2027-01-31: INC-7, traced until Friday'),
     suppressed: {
       severity: 'warning',
       findings: [{ message: debug, evidence: ['grep DEBUG service.env', `${debug}=debug`] }],

@@ -116,12 +116,14 @@ async function examineOne(
     const late = (): AdminError => new AdminError('TIMED_OUT', `not opened within ${timeout} s`, [])
     const examining = diagnosis({
       checks,
-      open: async () =>
-        withDeadline(
-          openDeployment(selected, { timeoutMs, environment: process.env, config, signal }),
-          deadlineMs,
-          late,
-        ),
+      open: async () => {
+        const opening = openDeployment(selected, { timeoutMs, environment: process.env, config, signal })
+        return withDeadline(opening, deadlineMs, late).catch((error: unknown) => {
+          // what opens after all is closed, or it would keep the process
+          opening.then(async (opened) => opened.close()).catch(() => undefined)
+          throw error
+        })
+      },
       deadlineMs,
       signal,
     })

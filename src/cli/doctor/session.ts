@@ -1,6 +1,4 @@
-import { checks as catalogue } from '../../checks/index.ts'
 import type { Check, CheckReport, DoctorReport } from '../../core/check.ts'
-import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { closestNames, closestTo } from '../../core/nearest.ts'
 import type { ServiceImage, ServiceSource } from '../../core/sources.ts'
@@ -60,7 +58,6 @@ export function diagnosis({
     const opened = (current ??= await open())
     if (reused) opened.renew()
     const { deployment, commands } = opened
-    assertKnown(deployment)
     const [report, build] = await Promise.all([
       runChecks({
         checks,
@@ -97,19 +94,6 @@ export function diagnosis({
     return withRights(whole, opened, { commandOf, waitMs: waitMs ?? deadlineMs })
   }
   return { examine, close }
-}
-
-/** Throws CONFIGURATION if the configuration ignores a check that does not exist. */
-function assertKnown({ name, ignore = [] }: Pick<Deployment, 'name' | 'ignore'>): void {
-  const ids = catalogue.map(({ id }) => id)
-  const wrong = ignore.find(({ check }) => !ids.includes(check))
-  if (wrong)
-    throw new AdminError(
-      'CONFIGURATION',
-      `\`ignore\` of deployment \`${name}\` names \`${wrong.check}\`, which is no check; ` +
-        closestTo(wrong.check, ids),
-      ['testops-admin checks'],
-    )
 }
 
 /** A report that was saved has nothing to change. */

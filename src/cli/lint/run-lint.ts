@@ -223,10 +223,13 @@ export async function runLint(names: readonly string[], flags: LintFlags): Promi
   }
 }
 
-/** Separates the rules that are ignored today from those whose last day is over. */
+/** Separates the rules that are ignored today from those whose last day is over. Of a rule, its last day counts. */
 function byDay(all: readonly IgnoredRule[]): { today: IgnoredRule[]; ended: IgnoredRule[] } {
+  const last = new Map<string, IgnoredRule>()
+  for (const it of all) if (it.until > (last.get(it.rule)?.until ?? '')) last.set(it.rule, it)
   const isOver = ({ until }: IgnoredRule): boolean => Date.now() > Date.parse(`${until}T23:59:59.999Z`)
-  return { today: all.filter((it) => !isOver(it)), ended: all.filter(isOver) }
+  const each = [...last.values()]
+  return { today: each.filter((it) => !isOver(it)), ended: each.filter(isOver) }
 }
 
 async function mended({ directories, severities }: LintOptions, output: string, teller: Teller): Promise<LintFix> {

@@ -45,8 +45,6 @@ interface FleetView {
 /** Characters of an error that are shown here; `doctor` for this deployment alone shows all */
 const mostOfError = 200
 
-const words: Readonly<Record<number, StatusWord>> = { 0: 'ok', 1: 'error', 2: 'warning', 3: 'unknown' }
-
 /**
  * Returns one line for each deployment, with its causes below unless `isShort`; then how many are how, the exit code,
  * and what to type next.
@@ -61,8 +59,14 @@ export function fleetText(examined: readonly Examined[], { screen, exitCode, isS
     .join('')
 }
 
-function headOf({ result, exitCode }: Examined, width: number, screen: Screen): string[] {
-  const word = words[exitCode] ?? 'error'
+/** How a report stands, whatever exit code was asked for. */
+function stateOf({ summary: { error, unknown, warning } }: DoctorReport): StatusWord {
+  if (error > 0) return 'error'
+  return unknown > 0 ? 'unknown' : warning > 0 ? 'warning' : 'ok'
+}
+
+function headOf({ result }: Examined, width: number, screen: Screen): string[] {
+  const word = isExamined(result) ? stateOf(result) : 'error'
   const gap = ' '.repeat(9 - widthOf(`x ${word}`))
   const head = `${badge(word, paintFor(screen))}${gap}  ${pad(printable(result.deployment), width)}  `
   return hang(head, isExamined(result) ? aboutReport(result) : aboutError(result), screen.columns)
@@ -90,13 +94,14 @@ function causesOf({ result }: Examined, { columns }: Screen): string[] {
 }
 
 function countsOf(examined: readonly Examined[]): string {
-  const count = (holds: (it: Examined) => boolean): number => examined.filter(holds).length
+  const reports = examined.flatMap(({ result }) => (isExamined(result) ? [result] : []))
+  const count = (word: StatusWord): number => reports.filter((it) => stateOf(it) === word).length
   const parts = [
-    [count(({ result, exitCode }) => isExamined(result) && exitCode === 0), 'healthy'],
-    [count(({ result, exitCode }) => isExamined(result) && exitCode === 1), 'with problems'],
-    [count(({ result, exitCode }) => isExamined(result) && exitCode === 2), 'with warnings only'],
-    [count(({ result, exitCode }) => isExamined(result) && exitCode === 3), 'not fully checked'],
-    [count(({ result }) => !isExamined(result)), 'not examined'],
+    [count('ok'), 'healthy'],
+    [count('error'), 'with problems'],
+    [count('warning'), 'with warnings only'],
+    [count('unknown'), 'not fully checked'],
+    [examined.length - reports.length, 'not examined'],
   ] as const
   const told = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`)
   return `${countOf(examined.length, 'deployment')}: ${told.join(', ')}.`
@@ -104,7 +109,9 @@ function countsOf(examined: readonly Examined[]): string {
 
 /** Returns what to type for the first deployment that has the exit code of all; null if all are healthy. */
 function nextOf(examined: readonly Examined[], config: string | undefined): string | null {
-  const first = [1, 3, 2].map((code) => examined.find((it) => isExamined(it.result) && it.exitCode === code))
+  const first = (['error', 'unknown', 'warning'] as const).map((word) =>
+    examined.find(({ result }) => isExamined(result) && stateOf(result) === word),
+  )
   const worst = first[0] ?? examined.find(({ result }) => !isExamined(result)) ?? first[1] ?? first[2]
   if (!worst) return null
   return command`testops-admin doctor ${nested(onDeployment(worst.result.deployment, config))}`

@@ -52,7 +52,10 @@ export function doctorBlocks(report: DoctorReport, view: DoctorView): string[][]
     rows([...(showOk ? told.ok.map(lotOf) : []), ...skipped], view, paint),
     view.verbose ? told.suppressed.flatMap((check) => suppressedLines(check, view.screen)) : [],
     !view.verbose && told.suppressed.length > 0
-      ? [`${countOf(told.suppressed.length, 'problem is', 'problems are')} suppressed (--verbose lists them).`]
+      ? [
+          `${countOf(told.suppressed.length, 'problem is', 'problems are')} suppressed ` +
+            `(--verbose lists ${told.suppressed.length === 1 ? 'it' : 'them'}).`,
+        ]
       : [],
     !showOk && told.ok.length > 0
       ? [`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`]

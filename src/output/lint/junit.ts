@@ -125,7 +125,7 @@ function ruleCase(
   if (document.off.includes(rule)) return of('skipped', [xmlElement('skipped', { message: 'turned off' })])
   const ignored = document.suppressed.find((it) => it.rule === rule)
   if (ignored) {
-    const message = printable(`ignored until ${ignored.until}: ${ignored.reason}`)
+    const message = printable(`suppressed until ${ignored.until}: ${ignored.reason}`)
     return of('skipped', [xmlElement('skipped', { message })])
   }
   const [worst] = problems

@@ -68,7 +68,8 @@ function untroubled({ results, directory, settings, off, summary }: LintDocument
   ]
     .filter(Boolean)
     .join('; ')
-  return printable(`${amount(results, 'result')} in ${directory}: nothing wrong${judged === '' ? '' : ` (${judged})`}`)
+  const said = summary.suppressed === 0 ? 'nothing wrong' : 'no problem counts'
+  return printable(`${amount(results, 'result')} in ${directory}: ${said}${judged === '' ? '' : ` (${judged})`}`)
 }
 
 function heading(document: LintDocument, { columns }: Screen, paint: Paint): string[] {

@@ -27,11 +27,15 @@ export interface KnownDeployment {
   error?: AdminError
 }
 
-/** Lists the deployments that commands find here. Throws CONFIGURATION if the file is wrong as a whole. */
-export async function knownDeployments(request: DeploymentRequest): Promise<KnownDeployment[]> {
+/** Lists the deployments that commands find here; `isSearching`: also without a configuration. Throws CONFIGURATION if the file is wrong as a whole. */
+export async function knownDeployments(
+  request: DeploymentRequest,
+  { isSearching = true } = {},
+): Promise<KnownDeployment[]> {
   const every = await everyDeployment(request)
-  const own = every ? configured(every) : await foundHere(request)
-  return [...own, ...(await ofLab(request)).filter(({ name }) => !own.some((it) => it.name === name))]
+  const lab = await ofLab(request)
+  const own = every ? configured(every) : isSearching ? await foundHere(request, lab.length > 0) : []
+  return [...own, ...lab.filter(({ name }) => !own.some((it) => it.name === name))]
 }
 
 function configured({
@@ -50,9 +54,12 @@ function configured({
   }))
 }
 
-async function foundHere(request: DeploymentRequest): Promise<KnownDeployment[]> {
+/** Searches for deployments. Throws CONFIGURATION, with where it searched, if there is none and no other is known. */
+async function foundHere(request: DeploymentRequest, isOtherKnown: boolean): Promise<KnownDeployment[]> {
   const { discover } = await import('../discover.ts')
-  const { found } = await discover(request)
+  const discovery = await discover(request)
+  const { found } = discovery
+  if (found.length === 0 && !isOtherKnown) throw withoutConfiguration(request, discovery)
   return found.map(({ name, what, settings }) => ({
     name,
     source: 'found',
@@ -161,7 +168,7 @@ function restOf(line: string): string | null {
 function byHand(file: string, name: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `the entry \`current\` in ${file} is written in a form that testops-admin does not edit. Nothing was written`,
+    `${file} has a form in which testops-admin cannot set \`current\`. Nothing was written`,
     [command`\${EDITOR:-vi} ${file}   # write current: ${name}`, typed(['export', `TESTOPS_ADMIN_DEPLOYMENT=${name}`])],
   )
 }

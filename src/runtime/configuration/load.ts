@@ -203,9 +203,8 @@ export async function everyDeployment(request: ConfigurationRequest): Promise<Ev
       throw error
     }
   }
+  // a `current` that names none is told by the commands that use it, and mended by `use`
   const deployments = new Map(Object.keys(all).map((name) => [name, one(name)]))
-  if ([...deployments.values()].every((it) => !(it instanceof AdminError)))
-    return entriesOf(file, settingsIn(value, place))
   return { file, current: typeof current === 'string' ? current : undefined, deployments }
 }
 

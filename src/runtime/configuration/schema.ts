@@ -1,6 +1,8 @@
 import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { isDay, isTimeZone } from '../../core/local-time.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { checkIds, isIgnorable } from '../../knowledge/check-ids.ts'
 import { defaultVendor } from '../../knowledge/settings.ts'
 import {
   parseBrokerAddress,
@@ -170,13 +172,7 @@ const deployment = section(
       section(
         'an ignored check',
         {
-          check: text('id of the check, as `checks` lists it', 'api/token-lifetime', (id) =>
-            !/^[a-z]+\/[a-z0-9-]+$/.test(id)
-              ? 'is not the id of a check; `testops-admin checks` lists them'
-              : id.endsWith('/reachable') || id === 'service/unfinished-repair'
-                ? 'cannot be ignored: without it, `doctor` would be wrong about all else'
-                : null,
-          ),
+          check: text('id of the check, as `checks` lists it', 'api/token-lifetime', checkProblem),
           reason: text('why', 'the token is renewed by a job'),
           until: text('last day on which it is ignored, in UTC', '2027-01-31', (day) =>
             isDay(day) ? null : 'must be a day of the calendar, such as 2027-01-31',
@@ -251,6 +247,14 @@ function composeName(name: string): string | null {
     ? null
     : 'must contain only letters, digits, dots, dashes and underscores, and begin with a letter, a digit or an ' +
         'underscore'
+}
+
+function checkProblem(id: string): string | null {
+  if (!checkIds.includes(id)) {
+    const hint = didYouMean(id, checkIds)
+    return `is not the id of a check${hint ? `; ${hint}` : ': `testops-admin checks` lists them'}`
+  }
+  return isIgnorable(id) ? null : 'cannot be ignored: without it, `doctor` would be wrong about all else'
 }
 
 function hostPort(defaultPort: number) {

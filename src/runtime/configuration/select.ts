@@ -102,7 +102,14 @@ async function oneNamed(
 ): Promise<OneOfAll> {
   const settings = every?.deployments.get(name)
   if (settings) return one(name, settings)
-  if (isOfLab(name)) return { name, selected: selectDeployment(await labConfiguration(request, name), name) }
+  if (isOfLab(name)) {
+    try {
+      return { name, selected: selectDeployment(await labConfiguration(request, name), name) }
+    } catch (error) {
+      if (error instanceof AdminError) return { name, error }
+      throw error
+    }
+  }
   if (every) throw unknownDeployment(name, [...every.deployments.keys()], every.file)
   return { name, selected: await findDeployment({ ...request, name }) }
 }

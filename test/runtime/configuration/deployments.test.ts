@@ -45,6 +45,12 @@ describe('setCurrent', () => {
     expect(await setCurrent('prod', request(folder))).toEqual({ file, before: 'prod', isChanged: false })
   })
 
+  test('mends a current one that names none', async () => {
+    const folder = await folderWith({ 'testops-admin.yaml': `current: gone\n${two}` })
+    expect(await setCurrent('prod', request(folder))).toMatchObject({ before: 'gone', isChanged: true })
+    expect(await readFile(join(folder, 'testops-admin.yaml'), 'utf8')).toBe(`current: prod\n${two}`)
+  })
+
   test('writes the target of a link', async () => {
     const folder = await folderWith({ 'kept.yaml': two })
     await symlink('kept.yaml', join(folder, 'testops-admin.yaml'))

@@ -80,7 +80,7 @@ test.each([
   ],
   [
     'deployments:\n  a:\n    ignore:\n      - {check: latency, reason: x, until: 2027-02-01}\n',
-    '`ignore[0].check` at testops-admin.yaml:4 is not the id of a check; `testops-admin checks` lists them',
+    '`ignore[0].check` at testops-admin.yaml:4 is not the id of a check; did you mean `api/latency`?',
     read,
   ],
   ['deployments: {}\n', '`deployments` at testops-admin.yaml:1 names no deployment', read],

@@ -102,12 +102,20 @@ describe('every deployment', () => {
     })
   })
 
+  test('a `current` that names none keeps nobody from the others, and a lab that is down is one that is wrong', async () => {
+    const stale = 'current: gone\ndeployments:\n  a: {url: "https://a.example.org"}\n'
+    expect(await all(stale)).toEqual({ a: 'https://a.example.org' })
+    expect(await all(stale, ['a', 'lab'])).toEqual({
+      a: 'https://a.example.org',
+      lab: expect.stringContaining('the practice deployment is not running') as string,
+    })
+  })
+
   test.each([
     ['deployments: {}\n', /names no deployment/],
     ['deployments:\n  a: {}\nothers: 1\n', /unknown key `others`/],
     ['', /is empty/],
     ['deployments: [a]\n', /must be/],
-    ['current: b\ndeployments:\n  a: {}\n', /`current` at testops-admin.yaml:1 names `b`/],
   ])('a file that is wrong as a whole is an error: %j', async (content, message) => {
     await expect(all(content)).rejects.toMatchObject({
       code: 'CONFIGURATION',

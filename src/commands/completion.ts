@@ -1,0 +1,93 @@
+import { Args, Flags } from '@oclif/core'
+import { BaseCommand } from '../cli/base-command.ts'
+import { candidatesFor, joinedWords, linesFor, scriptFor, shells } from '../cli/completion.ts'
+import type { Candidate, KnownCommand, Shell, Values } from '../cli/completion.ts'
+import { print } from '../cli/write.ts'
+
+export default class Completion extends BaseCommand {
+  static override summary = 'Print the completion script of a shell'
+  static override description =
+    'With the script, Tab completes commands, flags, checks, deployments, unfinished runs and more. The script asks ' +
+    'testops-admin each time, so it stays right after an upgrade.'
+  static override examples = [
+    {
+      description: 'In bash, for this shell; in ~/.bashrc for all',
+      command: 'source <(<%= config.bin %> completion bash)',
+    },
+    { description: 'In zsh; in ~/.zshrc for all', command: 'source <(<%= config.bin %> completion zsh)' },
+    {
+      description: 'In fish, for all',
+      command: '<%= config.bin %> completion fish > ~/.config/fish/completions/testops-admin.fish',
+    },
+  ]
+  static override args = {
+    shell: Args.string({ ignoreStdin: true, required: true, description: 'bash, zsh or fish', options: [...shells] }),
+  }
+  static override flags = {
+    line: Flags.boolean({ hidden: true, summary: 'Complete the last of the words after --' }),
+  }
+  // the words of a line that is being typed
+  static override strict = false
+
+  override async run(): Promise<void> {
+    const { flags, args, argv } = await this.parse(Completion)
+    const shell = args.shell as Shell
+    if (!flags.line) return print(process.stdout, scriptFor(shell))
+    const typed = (argv as string[]).slice(1)
+    const words = shell === 'bash' ? joinedWords(typed) : typed
+    const commands = Object.values(this.config.commands ?? {}) as unknown as KnownCommand[]
+    const candidates = await candidatesFor(words, commands, valuesFor(words)).catch(() => null)
+    print(process.stdout, linesFor(shell, candidates ?? [], words.at(-1) ?? ''))
+  }
+}
+
+/** What is asked only where a line needs it. Tab never shows an error, so what cannot be read has no candidates. */
+function valuesFor(words: readonly string[]): Values {
+  const at = words.indexOf('--config')
+  const joined = words.find((word) => word.startsWith('--config='))?.slice('--config='.length)
+  const file = joined ?? (at < 0 ? process.env.TESTOPS_ADMIN_CONFIG : words[at + 1])
+  const environment = process.env
+  const safe = async (read: () => Promise<readonly Candidate[]>): Promise<readonly Candidate[]> =>
+    read().catch(() => [])
+  return {
+    deployments: async () =>
+      safe(async () => {
+        const { knownDeployments } = await import('../runtime/index.ts')
+        const request = { file, environment, workingDirectory: process.cwd() }
+        const known = await knownDeployments(request, { isSearching: false })
+        return known.map(({ name, platform }) => ({ text: name, about: platform ?? '' }))
+      }),
+    checks: async () =>
+      safe(async () => {
+        const { checkTexts } = await import('../../explain/index.yaml')
+        const groups = [...new Set(checkTexts.map(({ id }) => id.split('/')[0] ?? id))]
+        return [
+          ...groups.map((text) => ({ text, about: `all checks of ${text}` })),
+          ...checkTexts.map(({ id, title }) => ({ text: id, about: title })),
+        ]
+      }),
+    rules: async () =>
+      safe(async () => {
+        const { ruleIds, resultRules } = await import('../knowledge/result-rules.ts')
+        return ruleIds.flatMap((id) =>
+          ['off', 'warning', 'error'].map((level) => ({ text: `${id}=${level}`, about: resultRules[id].title })),
+        )
+      }),
+    runs: async (deployment) =>
+      safe(async () => {
+        const { unfinishedRuns } = await import('../runtime/paths.ts')
+        const runs = await unfinishedRuns(environment, deployment ?? environment.TESTOPS_ADMIN_DEPLOYMENT ?? null)
+        return runs.map((text) => ({ text, about: 'unfinished' }))
+      }),
+    entries: async () =>
+      safe(async () => {
+        const { explainTexts } = await import('../knowledge/explain/index.ts')
+        return explainTexts.map(({ id, title }) => ({ text: id, about: title }))
+      }),
+    faults: async () =>
+      safe(async () => {
+        const { faultRows } = await import('../lab/fault-list.ts')
+        return faultRows().map(({ name, title }) => ({ text: name, about: title }))
+      }),
+  }
+}
