@@ -100,6 +100,9 @@ export async function candidatesFor(
       options.map((text) => ({ text, about: '' })),
       current,
     )
+  // `report` is a command, and `report show` another
+  const below = rest.length === 0 ? beginning(before, current, shown) : []
+  if (below.length > 0) return below
   if (source === undefined) return Object.keys(command.args).length > 0 ? null : []
   const arguments_ = argumentsIn(rest, flagOf)
   if (arguments_.length > 0 && !several.includes(command.id)) return []
@@ -133,7 +136,6 @@ function commandIn(
   for (const length of [2, 1]) {
     const id = words.slice(0, length).join(':')
     const command = commands.find((it) => it.id === id && words.length >= length)
-    // `report` is a command, and `report show` another
     if (command) return { command, rest: words.slice(length) }
   }
   return null
@@ -205,7 +207,7 @@ if [[ "\${funcstack[1]}" == _testops_admin ]]; then _testops_admin "$@"; else co
   fish: `# completion of testops-admin for fish: testops-admin completion fish | source
 function __testops_admin
     set -l words (commandline -opc) (commandline -ct)
-    testops-admin completion fish --line -- $words[2..-1] 2>/dev/null
+    testops-admin completion fish --line -- $words[2..-1] 2>/dev/null | string replace '   # ' \\t
 end
 complete -c testops-admin -f -a '(__testops_admin)'
 `,
@@ -226,13 +228,16 @@ export function joinedWords(words: readonly string[]): string[] {
 /** Words that a shell takes as they stand: a name in somebody's file must not become a command on the line. */
 const plain = /^[\w.,@%+/:=-]+$/
 
-/** Returns the candidates as the script of that shell reads them. What a shell would not take as it stands is left out. */
+/**
+ * Returns the candidates as the script of that shell reads them. What a shell would not take as it stands is left out.
+ */
 export function linesFor(shell: Shell, candidates: readonly Candidate[], current: string): string {
   const line = {
     // what stands before = or : is there already
     bash: ({ text }: Candidate): string => text.slice(wordBreak(current)),
-    zsh: ({ text, about }: Candidate): string => `${text.replaceAll(':', '\\:')}:${about}`,
-    fish: ({ text, about }: Candidate): string => `${text}\t${about}`,
+    zsh: ({ text, about }: Candidate): string => `${text.replaceAll(':', '\\:')}${about && `:${about}`}`,
+    // the script puts a tab in place of the sign, since nothing is printed with one
+    fish: ({ text, about }: Candidate): string => `${text}${about && `   # ${about}`}`,
   }[shell]
   return candidates
     .filter(({ text }) => plain.test(text))
@@ -245,4 +250,4 @@ function wordBreak(current: string): number {
   return Math.max(current.lastIndexOf('='), current.lastIndexOf(':')) + 1
 }
 
-const oneLineOf = (about: string): string => harmless(about).replace(/\s+/g, ' ')
+const oneLineOf = (about: string): string => harmless(about.replace(/\s+/g, ' '))

@@ -2,8 +2,8 @@ import { checkTexts } from '../../explain/index.yaml'
 import { BaseCommand } from '../cli/base-command.ts'
 import { noteIgnored } from '../cli/write.ts'
 import { checks } from '../checks/index.ts'
-import { checksText } from '../output/checks.ts'
-import type { ChecksDocument } from '../output/checks.ts'
+import { checksText } from '../output/explain.ts'
+import type { ChecksDocument } from '../output/explain.ts'
 
 export default class Checks extends BaseCommand {
   static override summary = 'List the checks of `doctor`'

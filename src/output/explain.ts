@@ -2,9 +2,9 @@ import { closestTo } from '../core/nearest.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import type { ExplainEntry } from '../knowledge/explain/entry.ts'
 import type { SearchAnswer } from '../knowledge/explain/search/search.ts'
+import { clip, hang, pad, printable, widthOf, wrap, countOf } from './text.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './paint.ts'
-import { clip, hang, pad, printable, widthOf, wrap } from './text.ts'
 
 type ShownEntry = Pick<
   ExplainEntry,
@@ -118,4 +118,38 @@ function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen)
   const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
   const lines = wrap(said.endsWith('?') ? said : `${said}.`, columns)
   return `${[...lines, 'List all entries: testops-admin explain'].join('\n')}\n`
+}
+
+/** What `checks --json` prints. */
+export interface ChecksDocument {
+  schemaVersion: 1
+  checks: readonly {
+    id: string
+    /** The healthy state */
+    title: string
+    /** Severities that its problems can have */
+    severities: readonly ('error' | 'warning')[]
+    /** Sources that it needs */
+    reads: readonly string[]
+    /** Sources that it uses if they are present */
+    wants: readonly string[]
+    /** Checks whose problems it causes */
+    explains: readonly string[]
+  }[]
+}
+
+/** Returns the catalogue with an entry for each check: id, healthy state, severities, sources. */
+export function checksText({ checks }: ChecksDocument, screen: Screen): string {
+  const paint = paintFor(screen)
+  const width = Math.max(...checks.map(({ id }) => widthOf(id)), 0)
+  const lines = checks.flatMap(({ id, title, severities, reads, wants }) => {
+    const [first = '', ...rest] = hang(`${pad(id, width)}  `, title, screen.columns)
+    const facts = `${severities.join(' or ')}; reads ${[...reads, ...wants].join(', ')}`
+    return [
+      first.replace(id, paint.strong(id)),
+      ...rest,
+      ...hang(' '.repeat(width + 2), facts, screen.columns).map((line) => paint.faint(line)),
+    ]
+  })
+  return `${lines.join('\n')}\n\n${countOf(checks.length, 'check')}. More about a check: testops-admin explain ID\n`
 }

@@ -16,7 +16,6 @@ describe('what works without any deployment', () => {
     ['--help', /COMMANDS\n(.*\n)*  doctor  +Find what is wrong/],
     ['', /^testops-admin finds what is wrong .*\n\nBegin with:\n  testops-admin doctor /s],
     ['help', /COMMANDS\n/],
-    ['', /COMMANDS\n/],
     ['help doctor', /--fail-on=<option>/],
     ['lab', /lab break +Break the practice deployment/],
     ['doctor -h', /--fail-on=<option>/],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { checksText } from '../../src/output/checks.ts'
-import type { ChecksDocument } from '../../src/output/checks.ts'
+import { checksText } from '../../src/output/explain.ts'
+import type { ChecksDocument } from '../../src/output/explain.ts'
 import { faultsOf } from './schemas.ts'
 
 const document: ChecksDocument = {

@@ -33,6 +33,17 @@ export async function debianProgram(wanted: DebianProgram): Promise<string> {
   throw new Error(`there is no ${wanted.name}: ${failures.join('; ')}`)
 }
 
+/** Returns the folder in which the files of Debian's package lie, fetched once: `usr/share` and the like. */
+export async function debianFiles(packageName: string): Promise<string> {
+  const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
+  const cache = cacheFolder(process.env)
+  const unpack = async (temporary: string): Promise<void> => {
+    options.progress(`fetching ${packageName} from Debian bookworm (once)`)
+    await unpackDebian({ suite: 'bookworm', packageName, cache, root: temporary }, options)
+  }
+  return cached(cache, `${packageName}-bookworm`, unpack, options)
+}
+
 async function fetched({ name, packageName, path, megabytes }: DebianProgram, suite: string): Promise<string> {
   const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
   const cache = cacheFolder(process.env)

@@ -27,7 +27,10 @@ export interface KnownDeployment {
   error?: AdminError
 }
 
-/** Lists the deployments that commands find here; `isSearching`: also without a configuration. Throws CONFIGURATION if the file is wrong as a whole. */
+/**
+ * Lists the deployments that commands find here; `isSearching`: also without a configuration. Throws CONFIGURATION if
+ * the file is wrong as a whole, or there is no deployment.
+ */
 export async function knownDeployments(
   request: DeploymentRequest,
   { isSearching = true } = {},

@@ -102,7 +102,7 @@ describe('every deployment', () => {
     })
   })
 
-  test('a `current` that names none keeps nobody from the others, and a lab that is down is one that is wrong', async () => {
+  test('a `current` that names none keeps nobody from the others, and a lab that is down is wrong', async () => {
     const stale = 'current: gone\ndeployments:\n  a: {url: "https://a.example.org"}\n'
     expect(await all(stale)).toEqual({ a: 'https://a.example.org' })
     expect(await all(stale, ['a', 'lab'])).toEqual({

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { candidatesFor, joinedWords, linesFor, scriptFor, shells } from '../../src/cli/completion.ts'
+import type { Candidate, KnownCommand, Values } from '../../src/cli/completion.ts'
+
+const named = (...texts: string[]): Candidate[] => texts.map((text) => ({ text, about: `about ${text}` }))
+const common = {
+  deployment: { type: 'option', char: 'd', summary: 'Choose' },
+  json: { type: 'boolean', summary: 'JSON' },
+} as const
+const command = (id: string, of: Partial<KnownCommand> = {}): KnownCommand => ({
+  id,
+  summary: `Summary of ${id}`,
+  flags: common,
+  args: {},
+  ...of,
+})
+const commands = [
+  command('doctor', {
+    flags: {
+      ...common,
+      only: { type: 'option', summary: 'Only', multiple: true },
+      'fail-on': { type: 'option', summary: 'Fail', options: ['warning', 'error'] },
+      output: { type: 'option', summary: 'File', multiple: true },
+      secret: { type: 'boolean', hidden: true },
+    },
+  }),
+  command('explain', { args: { query: {} } }),
+  command('lab:break', { args: { faults: {} } }),
+  command('lab:up'),
+  command('report'),
+  command('report:show', { args: { file: {} } }),
+  command('resume', { args: { run: {} } }),
+  command('completion', { args: { shell: { options: ['bash', 'zsh'] } } }),
+  command('hidden', { hidden: true }),
+]
+const asked: (string | null)[] = []
+const values: Values = {
+  deployments: async () => named('prod', 'staging'),
+  checks: async () => named('broker', 'broker/alarms', 'api/token'),
+  rules: async () => named('bad-json=off'),
+  runs: async (deployment) => {
+    asked.push(deployment)
+    return named('RUN-1')
+  },
+  entries: async () => named('stuck-lock', 'database/changelog-lock'),
+  faults: async () => named('disk-full', 'debug-left-on'),
+}
+
+describe('what may stand in place of the last word', () => {
+  test.each<[line: string, texts: string[] | null]>([
+    ['', ['doctor', 'explain', 'lab', 'report', 'resume', 'completion']],
+    ['re', ['report', 'resume']],
+    ['lab ', ['break', 'up']],
+    ['lab b', ['break']],
+    ['nothing ', []],
+    ['--', ['--help', '--version']],
+    ['doctor --', ['--deployment', '--json', '--only', '--fail-on', '--output', '--help']],
+    ['doctor --json --o', ['--only', '--output']],
+    ['doctor --json --j', []],
+    ['doctor --only x --on', ['--only']],
+    ['doctor -d ', ['prod', 'staging']],
+    ['doctor --deployment=s', ['--deployment=staging']],
+    ['doctor --only br', ['broker', 'broker/alarms']],
+    ['doctor --only broker,api', ['broker,api/token']],
+    ['doctor --fail-on ', ['warning', 'error']],
+    ['doctor --output ', null],
+    ['doctor x', []],
+    ['doctor -- ', null],
+    ['report ', ['show']],
+    ['report show ', null],
+    ['explain stuck', ['stuck-lock']],
+    ['explain stuck-lock ', []],
+    ['lab break disk-full de', ['debug-left-on']],
+    ['resume ', ['RUN-1']],
+    ['resume RUN-1 ', []],
+    ['completion z', ['zsh']],
+  ])('%s', async (line, texts) => {
+    const found = await candidatesFor(line.split(' '), commands, values)
+    expect(found && found.map(({ text }) => text)).toEqual(texts)
+  })
+
+  test('runs are those of the deployment on the line', async () => {
+    asked.length = 0
+    for (const line of ['resume ', 'resume -d prod ', 'resume --deployment=staging '])
+      await candidatesFor(line.split(' '), commands, values)
+    expect(asked).toEqual([null, 'prod', 'staging'])
+  })
+})
+
+test('what bash has split is put together again', () => {
+  expect(joinedWords(['doctor', '--only', '=', 'br'])).toEqual(['doctor', '--only=br'])
+  expect(joinedWords(['doctor', '--only', '='])).toEqual(['doctor', '--only='])
+  expect(joinedWords(['doctor', '--only', 'br'])).toEqual(['doctor', '--only', 'br'])
+})
+
+describe('the lines that a shell reads', () => {
+  const all = [
+    { text: '--only=broker', about: 'a\tb\n\u001b[31mc' },
+    ...named('a;rm', '$(x)', 'a b', '`x`', "a'b", 'a*'),
+  ]
+  test.each([
+    ['bash', 'broker\n'],
+    ['zsh', '--only=broker:a b \\x1b[31mc\n'],
+    ['fish', '--only=broker   # a b \\x1b[31mc\n'],
+  ] as const)('%s: names that a shell would not take as they stand are left out', (shell, text) => {
+    expect(linesFor(shell, all, '--only=')).toBe(text)
+  })
+
+  test.each(shells)('%s has a script', (shell) => {
+    expect(scriptFor(shell)).toContain(`testops-admin completion ${shell} --line -- `)
+  })
+})
