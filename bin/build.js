@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { Plugin } from '@oclif/core'
 import { explainTexts } from './explain-texts.js'
+import { manPages } from './man.js'
 import { restore } from './packed.js'
 import { bundledPackages, library, noticesOf, sbomOf } from './third-party.js'
 import { wasm } from './wasm.js'
@@ -224,5 +225,8 @@ class Bundled extends Plugin {
 const plugin = new Bundled({ root, ignoreManifest: true, errorOnManifestCreate: true, respectNoCacheDefault: true })
 await plugin.load()
 await writeFile(join(root, 'oclif.manifest.json'), JSON.stringify(plugin.manifest))
+await mkdir(join(output, 'man'), { recursive: true })
+for (const [name, text] of manPages(plugin.manifest.commands, plugin.pjson))
+  await writeFile(join(output, 'man', name), text)
 const names = Object.keys(plugin.manifest.commands)
 console.log(`built ${names.length} commands: ${names.join(', ')}`)

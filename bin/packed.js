@@ -1,7 +1,7 @@
 // Bundled packages are under `dependencies`, where `npm audit --omit=dev` sees them. The packed program has them in the
 // bundle, and depends on nothing: it installs without a registry, and nothing is installed twice. npm packs
 // package.json as it is on disk.
-import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -18,8 +18,10 @@ export function restore() {
 function strip() {
   restore()
   const { dependencies: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'))
+  // npm links the pages that are named one by one
+  const man = readdirSync(join(root, 'dist', 'man')).map((name) => `./dist/man/${name}`)
   copyFileSync(manifest, whole)
-  writeFileSync(next, `${JSON.stringify(rest, null, 2)}\n`)
+  writeFileSync(next, `${JSON.stringify({ ...rest, man }, null, 2)}\n`)
   renameSync(next, manifest)
 }
 

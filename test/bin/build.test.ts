@@ -17,6 +17,7 @@ beforeEach(() => {
     'explain-texts.js',
     'licences.js',
     'located-yaml.js',
+    'man.js',
     'packed.js',
     'third-party.js',
     'wasm.js',
