@@ -28,18 +28,21 @@ export async function writeArchive(
   try {
     signal.throwIfAborted()
     await removeLeft(path)
-    const tar = pack()
-    // `pipeline` tells of it; without a listener, the process would end
-    tar.on('error', () => undefined)
-    const written = pipeline(tar, createGzip(), createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }), {
-      signal,
-    })
+    const [tar, zip] = [pack(), createGzip()]
+    const file = createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true })
+    // `pipeline` tells of the first error; a full disk makes more than one, and one without a listener ends the process
+    const told = (): void => undefined
+    tar.on('error', told)
+    zip.on('error', told)
+    file.on('error', told)
+    const written = pipeline(tar, zip, file, { signal })
     const filled = (async () => {
       for (const { name, bytes } of files)
         await new Promise<void>((resolve, reject) => {
-          tar.entry({ name: `${folder}/${name}`, mode: 0o600, mtime: at, size: bytes.length }, bytes, (error) =>
-            error ? reject(error) : resolve(),
-          )
+          const header = { name: `${folder}/${name}`, mode: 0o600, mtime: at, size: bytes.length }
+          const entry = tar.entry(header, bytes, (error) => (error ? reject(error) : resolve()))
+          // none once the archive has failed
+          ;(entry as typeof entry | undefined)?.on('error', told)
         })
       tar.finalize()
     })()
