@@ -3,7 +3,7 @@ import { Config, loadHelpClass } from '@oclif/core'
 import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, inOwnWords, isOutput } from './cli/failure.ts'
-import { guardStream, jsonText, print, tellLine, wantsJson, screenOf } from './cli/write.ts'
+import { beforeDashes, guardStream, jsonText, print, tellLine, wantsJson, screenOf } from './cli/write.ts'
 import { commands } from './commands/index.ts'
 import { AdminError, codeOf } from './core/error.ts'
 import { errorText, stackText } from './output/error-text.ts'
@@ -47,9 +47,8 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
 }
 
 async function start(words: readonly string[]): Promise<void> {
-  const end = words.indexOf('--')
   // before anything is printed, also by oclif's help
-  if ((end < 0 ? words : words.slice(0, end)).includes('--no-color')) process.env.NO_COLOR = '1'
+  if (beforeDashes(words).includes('--no-color')) process.env.NO_COLOR = '1'
   // otherwise oclif would run any plugin that a package.json in the user's data folder names, others' too
   const config = await Config.load({
     root: fileURLToPath(import.meta.url),

@@ -2,6 +2,7 @@ import { AdminError } from '../core/error.ts'
 import { nearestNames } from '../core/nearest.ts'
 import { command } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
+import { beforeDashes } from './write.ts'
 
 /**
  * What a command line asks for. `id` is oclif's, such as `lab:up`; `names` may be a command, a group of commands, or
@@ -23,8 +24,7 @@ export function readWords(words: readonly string[], ids: readonly string[], prog
   if (first === '--version' || first === '-v') return { kind: 'version' }
   if (first === 'help') return readHelp(words.slice(1), ids, program)
   if (words.length === 0) return { kind: 'begin' }
-  const end = words.indexOf('--')
-  const flags = end < 0 ? words : words.slice(0, end)
+  const flags = beforeDashes(words)
   if (flags.includes('--help') || flags.includes('-h')) return readHelp(namesIn(words), ids, program)
   const names = namesIn(words)
   if (names.length === 0)

@@ -60,7 +60,7 @@ const ofArguments: Readonly<Record<string, keyof Values>> = {
 const several: readonly string[] = ['lab:break', 'lab:mend']
 
 /**
- * Returns what may stand in place of the last word; `words` are those after the program's name, up to the cursor. Null:
+ * Returns what the last word may become; `words` are those after the program's name, up to the cursor. Null:
  * a file, or something that nobody knows.
  */
 export async function candidatesFor(
@@ -207,15 +207,20 @@ if [[ "\${funcstack[1]}" == _testops_admin ]]; then _testops_admin "$@"; else co
   fish: `# completion of testops-admin for fish: testops-admin completion fish | source
 function __testops_admin
     set -l words (commandline -opc) (commandline -ct)
-    testops-admin completion fish --line -- $words[2..-1] 2>/dev/null | string replace '   # ' \\t
+    set -l found (testops-admin completion fish --line -- $words[2..-1] 2>/dev/null)
+    if test (count $found) -gt 0
+        string replace '   # ' \\t -- $found
+    else if functions -q __fish_complete_path
+        __fish_complete_path (commandline -ct)
+    end
 end
 complete -c testops-admin -f -a '(__testops_admin)'
 `,
 }
 
 /**
- * Returns the words that bash has split at `=` and `:` as they were typed: `--only`, `=` and `br` are one. A
- * break that stands alone was typed with spaces around it by nobody.
+ * Returns the words that bash has split at `=` and `:` as they were typed: `--only`, `=` and `br` are one. Nobody types
+ * such a sign with spaces around it.
  */
 export function joinedWords(words: readonly string[]): string[] {
   return words.reduce<string[]>((all, word) => {
@@ -236,7 +241,7 @@ export function linesFor(shell: Shell, candidates: readonly Candidate[], current
     // what stands before = or : is there already
     bash: ({ text }: Candidate): string => text.slice(wordBreak(current)),
     zsh: ({ text, about }: Candidate): string => `${text.replaceAll(':', '\\:')}${about && `:${about}`}`,
-    // the script puts a tab in place of the sign, since nothing is printed with one
+    // the script turns the sign into a tab: this program prints none
     fish: ({ text, about }: Candidate): string => `${text}${about && `   # ${about}`}`,
   }[shell]
   return candidates

@@ -111,8 +111,7 @@ const yes = ['1', 'true', 'y', 'yes']
  * such a document too.
  */
 export function wantsJson(words: readonly string[], environment: NodeJS.ProcessEnv = process.env): boolean {
-  const end = words.indexOf('--')
-  const flags = end < 0 ? words : words.slice(0, end)
+  const flags = beforeDashes(words)
   return (
     flags.includes('--json') ||
     flags.includes('--format=json') ||
@@ -172,4 +171,10 @@ export async function noteIgnored({ config: file }: ConfigFlag): Promise<boolean
   const note = await ignoredConfiguration({ file, environment: process.env, workingDirectory: process.cwd() })
   if (note !== null) tellLine(process.stderr, note)
   return note !== null
+}
+
+/** Returns the words before a `--`: flags stand only among these. */
+export function beforeDashes(words: readonly string[]): readonly string[] {
+  const end = words.indexOf('--')
+  return end < 0 ? words : words.slice(0, end)
 }

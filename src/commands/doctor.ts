@@ -4,9 +4,6 @@ import { checks } from '../checks/index.ts'
 import type { Check } from '../core/check.ts'
 import { BaseCommand } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/interrupt.ts'
-import { AdminError } from '../core/error.ts'
-import { command, nested } from '../core/shell-command.ts'
-import { typed } from '../core/typed.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
 import type { DoctorFlags } from '../cli/doctor/examine-as.ts'
 import type { FixFlags, PerformRepair } from '../cli/doctor/fix.ts'
@@ -157,9 +154,8 @@ export default class Doctor extends BaseCommand {
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
     const given = raw.flatMap((token) => (token.type === 'flag' ? [token.flag] : []))
     const isFleet = flags.all || new Set(names).size > 1
-    if (isFleet) assertFleet(given)
     const exitCode = isFleet
-      ? await this.examineFleet(flags, flags.all ? null : names, chosen)
+      ? await this.examineFleet(flags, flags.all ? null : names, chosen, given)
       : flags.from !== undefined
         ? await this.examineSaved({ ...flags, from: flags.from }, chosen, given)
         : flags.fix
@@ -173,8 +169,10 @@ export default class Doctor extends BaseCommand {
     flags: FleetFlags,
     names: readonly string[] | null,
     chosen: readonly Check[],
+    given: readonly string[],
   ): Promise<number> {
-    const { examineFleet } = await import('../cli/doctor/fleet.ts')
+    const { assertFleet, examineFleet } = await import('../cli/doctor/fleet.ts')
+    assertFleet(given)
     return examineFleet(flags, names, chosen)
   }
 
@@ -190,22 +188,6 @@ export default class Doctor extends BaseCommand {
     const json = flags.json || flags.format === 'json'
     return fix({ ...flags, commandOf, json }, chosen, repairWith(commandOf), process.argv.slice(2))
   }
-}
-
-/** Flags for one deployment at a time. */
-const ofOne: readonly string[] = ['wait', 'watch', 'fix', 'from', 'relay']
-
-/** Throws USAGE for flags that several deployments cannot have. */
-function assertFleet(given: readonly string[]): void {
-  if (given.includes('all') && given.includes('deployment'))
-    throw new AdminError('USAGE', '--all and --deployment cannot be combined: --all examines every deployment', [
-      'testops-admin doctor --all',
-    ])
-  const wrong = ofOne.find((name) => given.includes(name))
-  if (wrong === undefined) return
-  throw new AdminError('USAGE', `--${wrong} works on one deployment: name one with -d`, [
-    command`testops-admin doctor -d NAME ${nested(typed([`--${wrong}`]))}`,
-  ])
 }
 
 /** Runs the command of a repair in this process, as if it had been typed. */

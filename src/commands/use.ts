@@ -1,7 +1,5 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { AdminError } from '../core/error.ts'
-import { typed } from '../core/typed.ts'
 import { useText } from '../output/deployments.ts'
 import type { UseDocument } from '../output/deployments.ts'
 
@@ -19,7 +17,6 @@ export default class Use extends BaseCommand {
     const { flags, args } = await this.parse(Use)
     const { setCurrent } = await import('../runtime/index.ts')
     const request = { file: flags.config, environment: process.env, workingDirectory: process.cwd() }
-    if (/^lab(-owner|-guest)?$/.test(args.name)) await this.refuseLab(args.name, request)
     const { file, before, isChanged } = await setCurrent(args.name, request)
     const document: UseDocument = {
       schemaVersion: 1,
@@ -33,20 +30,4 @@ export default class Use extends BaseCommand {
     if (named !== undefined && named !== '' && named !== args.name)
       this.progress(`TESTOPS_ADMIN_DEPLOYMENT is set, so commands use ${named} in this shell.`)
   }
-
-  /** The practice deployment stands in no configuration, unless the operator's own has one of that name. */
-  private async refuseLab(name: string, request: Parameters<typeof knownHere>[0]): Promise<void> {
-    if (await knownHere(request, name)) return
-    throw new AdminError('USAGE', `\`${name}\` is the practice deployment, which no configuration can choose`, [
-      typed(['export', `TESTOPS_ADMIN_DEPLOYMENT=${name}`]),
-    ])
-  }
-}
-
-async function knownHere(
-  request: { file: string | undefined; environment: NodeJS.ProcessEnv; workingDirectory: string },
-  name: string,
-): Promise<boolean> {
-  const { knownDeployments } = await import('../runtime/index.ts')
-  return (await knownDeployments(request)).some((it) => it.name === name && it.source === 'configuration')
 }

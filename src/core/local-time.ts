@@ -112,6 +112,11 @@ export function isDay(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
 }
 
+/** True once that day of the calendar is over in UTC, at a time in milliseconds since 1970. */
+export function isDayOver(day: string, now: number): boolean {
+  return now > Date.parse(`${day}T23:59:59.999Z`)
+}
+
 let recorded: number | null = null
 
 /**

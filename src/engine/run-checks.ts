@@ -1,6 +1,6 @@
 import type { Check, CheckReport, DoctorReport, Result } from '../core/check.ts'
 import type { Deployment, Ignored } from '../core/deployment.ts'
-import { currentTime } from '../core/local-time.ts'
+import { currentTime, isDayOver } from '../core/local-time.ts'
 import { isIgnorable } from '../knowledge/check-ids.ts'
 import { unlessAborted } from '../core/work.ts'
 import { AdminError } from '../core/error.ts'
@@ -106,7 +106,7 @@ function ignoringOf(id: string, { ignore = [] }: Deployment): Ignored | undefine
  */
 function unlessIgnored(id: string, result: Result, deployment: Deployment): Result {
   const ignored = ignoringOf(id, deployment)
-  if (result.status !== 'problem' || ignored === undefined || isOver(ignored)) return result
+  if (result.status !== 'problem' || ignored === undefined || isDayOver(ignored.until, currentTime())) return result
   const { reason, until } = ignored
   const { severity, findings } = result
   return {
@@ -114,10 +114,6 @@ function unlessIgnored(id: string, result: Result, deployment: Deployment): Resu
     reason: `suppressed until ${until}: ${reason}`,
     suppressed: { severity, findings, reason, until },
   }
-}
-
-function isOver({ until }: Ignored): boolean {
-  return currentTime() > Date.parse(`${until}T23:59:59.999Z`)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Check, DoctorReport } from '../../core/check.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
+import { command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { withDeadline } from '../../engine/judge.ts'
 import { exitCodeOf } from '../../engine/report.ts'
@@ -26,6 +27,22 @@ const precedence = [70, 1, 64, 69, 3, 2] as const
 
 /** Formats that hold several deployments. */
 const fleetFormats: readonly (Format | DocumentFormat)[] = ['table', 'short', 'json', 'prometheus']
+
+/** Flags for one deployment at a time. */
+const ofOne: readonly string[] = ['wait', 'watch', 'fix', 'from', 'relay']
+
+/** Throws USAGE for flags that several deployments cannot have. */
+export function assertFleet(given: readonly string[]): void {
+  if (given.includes('all') && given.includes('deployment'))
+    throw new AdminError('USAGE', '--all and --deployment cannot be combined: --all examines every deployment', [
+      'testops-admin doctor --all',
+    ])
+  const wrong = ofOne.find((name) => given.includes(name))
+  if (wrong === undefined) return
+  throw new AdminError('USAGE', `--${wrong} works on one deployment: name one with -d`, [
+    command`testops-admin doctor -d NAME ${nested(typed([`--${wrong}`]))}`,
+  ])
+}
 
 /**
  * Examines several deployments side by side: those named, else all of the configuration, else all that are found.

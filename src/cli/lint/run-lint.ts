@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { AdminError } from '../../core/error.ts'
+import { isDayOver } from '../../core/local-time.ts'
 import { closestTo, didYouMean } from '../../core/nearest.ts'
 import { commaList, command, nested, sentence } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
@@ -227,7 +228,7 @@ export async function runLint(names: readonly string[], flags: LintFlags): Promi
 function byDay(all: readonly IgnoredRule[]): { today: IgnoredRule[]; ended: IgnoredRule[] } {
   const last = new Map<string, IgnoredRule>()
   for (const it of all) if (it.until > (last.get(it.rule)?.until ?? '')) last.set(it.rule, it)
-  const isOver = ({ until }: IgnoredRule): boolean => Date.now() > Date.parse(`${until}T23:59:59.999Z`)
+  const isOver = ({ until }: IgnoredRule): boolean => isDayOver(until, Date.now())
   const each = [...last.values()]
   return { today: each.filter((it) => !isOver(it)), ended: each.filter(isOver) }
 }

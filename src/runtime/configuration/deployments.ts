@@ -11,7 +11,7 @@ import { exists } from './find.ts'
 import type { ConfigurationRequest } from './find.ts'
 import { everyDeployment, readConfiguration, withoutConfiguration } from './load.ts'
 import { possiblePlatforms } from './schema.ts'
-import { unknownDeployment } from './select.ts'
+import { isOfLab, unknownDeployment } from './select.ts'
 import type { DeploymentRequest } from './select.ts'
 
 /** A deployment that a command can name. */
@@ -97,12 +97,13 @@ export interface Used {
 /**
  * Makes a deployment the current one: sets `current` in the configuration, and leaves every other byte. Throws USAGE
  * for an unknown name, CONFIGURATION if there is no configuration, REFUSED if the file has a form that is not edited
- * or changed meanwhile, and as `replaceFile`.
+ * or somebody else has just changed it, and as `replaceFile`.
  */
 export async function setCurrent(name: string, request: ConfigurationRequest): Promise<Used> {
   const every = await everyDeployment(request)
+  const settings = every?.deployments.get(name)
+  if (!settings && isOfLab(name)) throw ofLabAlone(name)
   if (!every) throw withoutConfiguration(request)
-  const settings = every.deployments.get(name)
   if (settings instanceof AdminError) throw settings
   if (!settings) {
     const names = [...every.deployments.keys()]
@@ -127,6 +128,12 @@ export async function setCurrent(name: string, request: ConfigurationRequest): P
       command`testops-admin use ${name}`,
     ])
   return { file, before, isChanged: true }
+}
+
+function ofLabAlone(name: string): AdminError {
+  return new AdminError('USAGE', `\`${name}\` is the practice deployment, which no configuration can choose`, [
+    typed(['export', `TESTOPS_ADMIN_DEPLOYMENT=${name}`]),
+  ])
 }
 
 /**

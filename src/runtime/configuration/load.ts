@@ -171,7 +171,7 @@ function settingsIn(value: unknown, place: Pick<Read, 'at'> & { directory: strin
   return settings
 }
 
-/** A configuration of which some deployments may be wrong. */
+/** A configuration in which some deployments may be wrong. */
 export interface EveryDeployment {
   /** Absolute path */
   file: string
@@ -203,7 +203,7 @@ export async function everyDeployment(request: ConfigurationRequest): Promise<Ev
       throw error
     }
   }
-  // a `current` that names none is told by the commands that use it, and mended by `use`
+  // a `current` that names none: the commands that need it say so, and `use` corrects it
   const deployments = new Map(Object.keys(all).map((name) => [name, one(name)]))
   return { file, current: typeof current === 'string' ? current : undefined, deployments }
 }

@@ -114,7 +114,8 @@ async function oneNamed(
   return { name, selected: await findDeployment({ ...request, name }) }
 }
 
-const isOfLab = (name: string): boolean => name === lab || labAsOthers.includes(name)
+/** True for the practice deployment, also as other users see it. */
+export const isOfLab = (name: string): boolean => name === lab || labAsOthers.includes(name)
 
 /** Selects the deployment that was found, or that the operator chooses. Throws CONFIGURATION, USAGE. */
 export async function selectDiscovered(discovery: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {

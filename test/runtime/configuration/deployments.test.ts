@@ -59,6 +59,7 @@ describe('setCurrent', () => {
   })
 
   test.each([
+    ['lab', 'USAGE', /^`lab` is the practice deployment/, ['export TESTOPS_ADMIN_DEPLOYMENT=lab']],
     ['pro', 'USAGE', /^no deployment `pro` in .*; did you mean `prod`\?$/, ['testops-admin use prod']],
     ['staging', 'CONFIGURATION', /^unknown key `urll`/, [expect.stringMatching(/^keys allowed there: /) as string]],
   ] as const)('%s is refused, and nothing is written', async (name, code, message, suggestions) => {
