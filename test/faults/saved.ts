@@ -31,7 +31,7 @@ function timeless({ startedAt: _, durationMs: __, ...report }: DoctorReport): un
   const text = JSON.stringify(report)
     .replace(/"durationMs":\d+/g, '"durationMs":0')
     .replace(/"from":"[^"]+","to":"[^"]+"/, '"from":"","to":""')
-    .replace(/\b\d+(?:\.\d+)? (?:ms|s|min|h)\b/g, 'N s')
+    .replace(/\b\d+(?:\.\d+)? (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)?/g, 'N s')
     .replace(/\b1[789]\d{8}\b/g, 'SECONDS')
   return JSON.parse(text) as unknown
 }
