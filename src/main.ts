@@ -3,7 +3,19 @@ import { Config, loadHelpClass } from '@oclif/core'
 import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, inOwnWords, isOutput } from './cli/failure.ts'
-import { beforeDashes, guardStream, jsonText, print, tellLine, wantsJson, screenOf } from './cli/write.ts'
+import {
+  beforeDashes,
+  dropHeld,
+  guardStream,
+  holdBack,
+  jsonText,
+  print,
+  quietStreams,
+  releaseHeld,
+  screenOf,
+  tellLine,
+  wantsJson,
+} from './cli/write.ts'
 import { commands } from './commands/index.ts'
 import { AdminError, codeOf } from './core/error.ts'
 import { errorText, stackText } from './output/error-text.ts'
@@ -40,6 +52,8 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
     if (isOutput(thrown)) broken.add(process.stdout)
     report(thrown, wantsJson(words) && !broken.has(process.stdout))
   }
+  if ((process.exitCode ?? 0) === 0) dropHeld()
+  else releaseHeld()
   // a full file emits no event once the stream has been written to the end
   const { errored } = process.stdout
   const code = codeOf(errored)
@@ -100,6 +114,7 @@ async function run(id: string, words: string[], config: Config): Promise<void> {
   const found = await commands[id]?.()
   if (!found) throw new Error(`no command ${id}`)
   found.default.id = id
+  if (found.default.flags?.['quiet'] !== undefined) holdBack(quietStreams(words))
   await found.default.run(words, config)
 }
 

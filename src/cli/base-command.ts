@@ -3,6 +3,15 @@ import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { Screen } from '../output/paint.ts'
 import { jsonText, print, tellLine, screenOf } from './write.ts'
 
+/** A flag of every command that judges or changes something: see `quietStreams`. */
+export const quietFlag = {
+  quiet: Flags.boolean({
+    summary: 'Print nothing if the command exits with 0',
+    env: 'TESTOPS_ADMIN_QUIET',
+    helpGroup: 'COMMON',
+  }),
+}
+
 /** Base class of all commands: the common flags of DESIGN.md 2 and one way to print. Leaves errors to `main`. */
 export abstract class BaseCommand extends Command {
   static override baseFlags = {

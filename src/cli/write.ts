@@ -104,7 +104,92 @@ export function guardStream(stream: Stream): void {
     write(typeof text === 'string' ? withoutSecrets(text) : text, ...rest)
 }
 
+/** Maximum characters that --quiet holds back; what is longer is printed after all */
+const mostHeld = 8 << 20
+
+interface Held {
+  pieces: { stream: NodeJS.WriteStream; text: string }[]
+  /** Lets the streams write again, as they did before */
+  restore: () => void
+}
+
+let held: Held | null = null
+
+/**
+ * Holds back what is written to these streams from now on, in its order, until `releaseHeld` or `dropHeld`. If the
+ * process exits before, with another code than 0, it is written then.
+ */
+export function holdBack(streams: readonly NodeJS.WriteStream[]): void {
+  if (streams.length === 0) return
+  const before = streams.map((stream) => stream.write.bind(stream) as (...all: unknown[]) => boolean)
+  let size = 0
+  const mine: Held = {
+    pieces: [],
+    restore: () => {
+      for (const [index, stream] of streams.entries()) stream.write = before[index] as typeof stream.write
+    },
+  }
+  held = mine
+  for (const stream of streams) {
+    stream.write = (given: string | Uint8Array, ...rest: unknown[]): boolean => {
+      const text = typeof given === 'string' ? given : Buffer.from(given).toString()
+      mine.pieces.push({ stream, text })
+      size += text.length
+      const done = rest.find((it): it is () => void => typeof it === 'function')
+      if (done) process.nextTick(done)
+      if (size > mostHeld) releaseHeld()
+      return true
+    }
+  }
+  process.once('exit', (code) => {
+    if (code === 0) return
+    for (const { stream, text } of taken()) writeSync(stream === process.stdout ? 1 : 2, withoutSecrets(text))
+  })
+}
+
+/** Writes what is held back, and holds back nothing more: it did not go well, or somebody is asked. */
+export function releaseHeld(): void {
+  for (const { stream, text } of taken()) stream.write(text)
+}
+
+/** Forgets what is held back: all went well. */
+export function dropHeld(): void {
+  taken()
+}
+
+function taken(): Held['pieces'] {
+  const pieces = held?.pieces ?? []
+  held?.restore()
+  held = null
+  return pieces
+}
+
 const yes = ['1', 'true', 'y', 'yes']
+
+/** Formats that people read; every other one is a document */
+const texts = ['table', 'short', 'text']
+/** What is of no use unless it is printed */
+const asksToSee = ['--dry-run', '--watch', '--follow', '-f', '--help', '-h']
+
+/**
+ * Returns the streams on which a command with --quiet prints nothing if it ends with 0: a document is printed all the
+ * same. Empty without --quiet. Reads unparsed words, since nothing may be printed before they are parsed.
+ */
+export function quietStreams(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv = process.env,
+): readonly NodeJS.WriteStream[] {
+  const flags = beforeDashes(words)
+  if (!flags.includes('--quiet') && !isYes(environment.TESTOPS_ADMIN_QUIET)) return []
+  if (flags.some((word) => asksToSee.includes(word))) return []
+  const formats = flags.flatMap((word, index) =>
+    word.startsWith('--format=') ? [word.slice('--format='.length)] : flags[index - 1] === '--format' ? [word] : [],
+  )
+  const isDocument = wantsJson(words, environment) || formats.some((format) => !texts.includes(format))
+  return isDocument ? [process.stderr] : [process.stdout, process.stderr]
+}
+
+const isYes = (value: string | undefined): boolean => yes.includes(value?.toLowerCase() ?? '')
 
 /**
  * True if standard output is to be one JSON document. Reads unparsed words, since a failure to parse the flags must be
@@ -116,7 +201,7 @@ export function wantsJson(words: readonly string[], environment: NodeJS.ProcessE
     flags.includes('--json') ||
     flags.includes('--format=json') ||
     flags.some((word, index) => word === '--format' && flags[index + 1] === 'json') ||
-    yes.includes(environment.TESTOPS_ADMIN_JSON?.toLowerCase() ?? '')
+    isYes(environment.TESTOPS_ADMIN_JSON)
   )
 }
 

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { filesOfPlan, repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
 import { savedPlan } from '../cli/repair/saved-plan.ts'
@@ -22,7 +22,7 @@ export default class Apply extends BaseCommand {
   static override args = {
     plan: Args.string({ ignoreStdin: true, description: 'FILE, or - for standard input', required: true }),
   }
-  static override flags = { confirm, patience, relay, 'accept-risk': acceptRisk }
+  static override flags = { confirm, patience, relay, 'accept-risk': acceptRisk, ...quietFlag }
 
   override async run(): Promise<void> {
     const { flags: given, args } = await this.parse(Apply)

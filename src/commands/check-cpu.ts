@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { judgedMachines } from '../cli/cpu/machines.ts'
 import { noteIgnored } from '../cli/write.ts'
 import { cpuExitCode, cpuText } from '../output/cpu.ts'
@@ -36,6 +36,7 @@ export default class CheckCpu extends BaseCommand {
       default: [],
       exclusive: ['here'],
     }),
+    ...quietFlag,
   }
 
   override async run(): Promise<void> {

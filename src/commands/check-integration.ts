@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { checkIntegrations, plainHttp } from '../cli/integration/index.ts'
 import { integrationExitCode, integrationText } from '../output/integration.ts'
 
@@ -72,6 +72,7 @@ export default class CheckIntegration extends BaseCommand {
       multipleNonGreedy: true,
     }),
     ca: Flags.string({ summary: "Trust these certificates instead of this machine's", helpValue: 'FILE' }),
+    ...quietFlag,
   }
 
   override async run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { discardRecord } from '../cli/repair/discard-record.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
 import { typed } from '../core/typed.ts'
@@ -20,7 +20,7 @@ export default class Discard extends BaseCommand {
   static override args = {
     run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }),
   }
-  static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay }
+  static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay, ...quietFlag }
 
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Discard)

@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core'
 import type { Config } from '@oclif/core'
 import { checks } from '../checks/index.ts'
 import type { Check } from '../core/check.ts'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/interrupt.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
 import type { DoctorFlags } from '../cli/doctor/examine-as.ts'
@@ -145,6 +145,7 @@ export default class Doctor extends BaseCommand {
       min: 1,
       default: 5,
     }),
+    ...quietFlag,
   }
 
   override async run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { formats, lintPrinted } from '../cli/lint/print.ts'
 import { runLint } from '../cli/lint/run-lint.ts'
 import { noteIgnored, screenOf, write } from '../cli/write.ts'
@@ -69,6 +69,7 @@ export default class LintResults extends BaseCommand {
       summary: 'Read settings from FILE instead of .testops-lint.yaml; `none`: use no settings file',
       helpValue: 'FILE',
     }),
+    ...quietFlag,
   }
 
   override async run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { runPreflight } from '../cli/preflight.ts'
 import { preflightText } from '../output/preflight.ts'
 
@@ -51,6 +51,7 @@ export default class Preflight extends BaseCommand {
       helpValue: 'KEY.PATH',
       dependsOn: ['values'],
     }),
+    ...quietFlag,
   }
 
   override async run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { relayFlag } from '../cli/interrupt.ts'
 import { makeReport } from '../cli/report/make.ts'
 import { madeText } from '../output/report.ts'
@@ -32,6 +32,7 @@ export default class Report extends BaseCommand {
       default: '50MB',
     }),
     relay: relayFlag,
+    ...quietFlag,
   }
 
   override async run(): Promise<void> {

@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core'
+import { quietFlag } from '../cli/base-command.ts'
 import { namedFiles, oneFileFlags, repairFlags } from '../cli/repair/flags.ts'
 import { resumeRun } from '../cli/repair/resume-run.ts'
 import { RepairCommand } from '../cli/repair/repair-command.ts'
@@ -33,6 +34,7 @@ export default class Resume extends RepairCommand {
     patience,
     relay,
     ...oneFileFlags,
+    ...quietFlag,
     adopt: Flags.string({ summary: 'Resume a run that was started on another machine', helpValue: 'RUN' }),
   }
 

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core'
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, quietFlag } from '../cli/base-command.ts'
 import { scanAs, scanFormats } from '../cli/scan/run-scan.ts'
 import { AdminError } from '../core/error.ts'
 import { typed } from '../core/typed.ts'
@@ -70,6 +70,7 @@ export default class ScanLogs extends BaseCommand {
         '`error` = 1 for errors, otherwise 0; `unknown` = as `warning`, but 1 instead of 3',
       default: 'warning',
     })(),
+    ...quietFlag,
   }
 
   override async run(): Promise<void> {

@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core'
+import { quietFlag } from '../cli/base-command.ts'
 import { namedFiles, oneFileFlags, repairFlags } from '../cli/repair/flags.ts'
 import { undoRun } from '../cli/repair/resume-run.ts'
 import { RepairCommand } from '../cli/repair/repair-command.ts'
@@ -17,7 +18,15 @@ export default class Undo extends RepairCommand {
   static override args = {
     run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }),
   }
-  static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay, ...oneFileFlags }
+  static override flags = {
+    'dry-run': dryRun,
+    'accept-risk': acceptRisk,
+    confirm,
+    patience,
+    relay,
+    ...oneFileFlags,
+    ...quietFlag,
+  }
 
   override async repair(): Promise<Repaired> {
     const { flags, args } = await this.parse(Undo)

@@ -1,3 +1,4 @@
+import { moment } from '../core/format.ts'
 import type { PlatformName } from '../core/deployment.ts'
 import type { ServiceImage, ServiceInstance, ServiceStatus } from '../core/sources.ts'
 import { paintFor } from './paint.ts'
@@ -36,7 +37,7 @@ export function serviceText(
     const parts = [
       ...(host === name ? [] : [`on ${printable(host)}`]),
       ...(pid === null || name.includes(String(pid)) ? [] : [`pid ${pid}`]),
-      ...(startedAt === null ? [] : [`since ${startedAt}`]),
+      ...(startedAt === null ? [] : [`since ${moment(new Date(startedAt))}`]),
     ]
     return hang('  ', [printable(name), parts.join(', ')].filter(Boolean).join(': '), screen.columns)
   })

@@ -50,15 +50,36 @@ export function clip(foreign: string, width: number): string {
   return `${kept.trimEnd()}…`
 }
 
+const momentShown = /\b(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?:Z| UTC)\b( \()?/g
+
 /**
- * Breaks a text at blanks into lines of at most `width` columns. A word that is wider stays whole on a line of its own,
- * so that an address or a command can still be copied.
+ * Writes the time of this machine's clock after each time in UTC: `2026-11-21 02:12:44Z (05:12:44+03)`, with its date
+ * if that is another; what stands there in brackets follows it. Where clocks show UTC, the text stays as it is.
+ */
+export function withTimesHere(text: string): string {
+  return text.replace(momentShown, (shown: string, utc: string, note: string | undefined) => {
+    const at = new Date(`${utc.replace(' ', 'T')}Z`)
+    const minutes = -at.getTimezoneOffset()
+    if (Number.isNaN(minutes) || minutes === 0) return shown
+    const here = new Date(at.getTime() + minutes * 60_000).toISOString()
+    const two = (count: number): string => String(count).padStart(2, '0')
+    const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+    const offset = `${minutes < 0 ? '-' : '+'}${two(hours)}${rest === 0 ? '' : `:${two(rest)}`}`
+    const day = here.slice(0, 10)
+    const told = `${utc.startsWith(day) ? '' : `${day} `}${here.slice(11, 19)}${offset}`
+    return note === undefined ? `${shown} (${told})` : `${shown}${told}, `
+  })
+}
+
+/**
+ * Breaks a text at blanks into lines of at most `width` columns, with each time in this machine's zone beside UTC. A
+ * word that is wider stays whole on a line of its own, so that an address or a command can still be copied.
  */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
   let taken = 0
-  for (const word of harmless(text).split(/ +/)) {
+  for (const word of withTimesHere(harmless(text)).split(/ +/)) {
     const more = widthOf(word)
     if (line && taken + 1 + more > width) {
       lines.push(line)

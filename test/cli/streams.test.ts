@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { wantsJson, screenOf } from '../../src/cli/write.ts'
+import { quietStreams, wantsJson, screenOf } from '../../src/cli/write.ts'
 
 describe('whether JSON is wanted', () => {
   test.each<[words: string[], environment: NodeJS.ProcessEnv, wanted: boolean]>([
@@ -29,4 +29,23 @@ describe('what a stream can show', () => {
   ])('%j %j', (stream, environment, columns, colour) =>
     expect(screenOf(stream, environment)).toEqual({ columns, colour }),
   )
+})
+
+describe('what --quiet holds back', () => {
+  const [out, err] = [process.stdout, process.stderr]
+
+  test.each<[words: string[], environment: NodeJS.ProcessEnv, streams: NodeJS.WriteStream[]]>([
+    [['doctor'], {}, []],
+    [['doctor', '--quiet'], {}, [out, err]],
+    [['doctor'], { TESTOPS_ADMIN_QUIET: 'true' }, [out, err]],
+    [['doctor'], { TESTOPS_ADMIN_QUIET: '0' }, []],
+    [['doctor', '--', '--quiet'], {}, []],
+    [['doctor', '--quiet', '--json'], {}, [err]],
+    [['doctor', '--quiet'], { TESTOPS_ADMIN_JSON: '1' }, [err]],
+    [['doctor', '--quiet', '--format', 'markdown'], {}, [err]],
+    [['doctor', '--quiet', '--format=short'], {}, [out, err]],
+    [['doctor', '--fix', '--dry-run', '--quiet'], {}, []],
+    [['doctor', '--watch', '--quiet'], {}, []],
+    [['scan-logs', '-f', '--quiet'], {}, []],
+  ])('%j %j', (words, environment, streams) => expect(quietStreams(words, environment)).toEqual(streams))
 })

@@ -20,7 +20,7 @@ test.each([
     exitCode: 0,
     text:
       '✔ service of prod: running: active (running)\n  testops.service: on app-1, pid 812, since ' +
-      '2026-11-21T02:13:05.000Z\n  declared: testops:527u01, build 527u01 (testops-admin.yaml)\n',
+      '2026-11-21 02:13:05Z\n  declared: testops:527u01, build 527u01 (testops-admin.yaml)\n',
   },
   {
     document: {

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { errorText } from '../../src/output/error-text.ts'
 import { plainScreen } from '../../src/output/paint.ts'
-import { clip, countOf, hang, pad, printable, widthOf, wrap } from '../../src/output/text.ts'
+import { clip, countOf, hang, pad, printable, widthOf, withTimesHere, wrap } from '../../src/output/text.ts'
 
 describe('widths', () => {
   test.each([
@@ -73,4 +73,32 @@ test('an error says what happened and what to type next', () => {
            are many, and listed
     "
   `)
+})
+
+describe('times of this machine beside UTC', () => {
+  test.each<[zone: string, text: string, shown: string]>([
+    ['UTC', 'at 2026-11-21 02:12:44Z', 'at 2026-11-21 02:12:44Z'],
+    ['Europe/London', 'at 2026-11-21 02:12:44Z', 'at 2026-11-21 02:12:44Z'],
+    ['Europe/London', 'at 2026-07-21 02:12:44Z.', 'at 2026-07-21 02:12:44Z (03:12:44+01).'],
+    ['Europe/Moscow', 'at 2026-11-21 02:12:44Z', 'at 2026-11-21 02:12:44Z (05:12:44+03)'],
+    [
+      'Europe/Moscow',
+      'to 2026-11-21T22:12:44.123Z, then',
+      'to 2026-11-21T22:12:44.123Z (2026-11-22 01:12:44+03), then',
+    ],
+    ['America/St_Johns', '2026-11-21 02:12:44 UTC', '2026-11-21 02:12:44 UTC (2026-11-20 22:42:44-03:30)'],
+    ['Asia/Tokyo', 'since 2026-11-21 02:12:44 UTC (5 s ago)', 'since 2026-11-21 02:12:44 UTC (11:12:44+09, 5 s ago)'],
+    ['Asia/Tokyo', '2026-13-21 02:12:44Z and 2026-11-21 02:12:44', '2026-13-21 02:12:44Z and 2026-11-21 02:12:44'],
+    ['Asia/Tokyo', 'run-2026-11-21T02:12:44Zx', 'run-2026-11-21T02:12:44Zx'],
+  ])('in %s: %s', (zone, text, shown) => {
+    vi.stubEnv('TZ', zone)
+    expect(withTimesHere(text)).toBe(shown)
+    vi.unstubAllEnvs()
+  })
+
+  test('they are wrapped with the text', () => {
+    vi.stubEnv('TZ', 'Asia/Tokyo')
+    expect(wrap('since 2026-11-21 02:12:44Z', 26)).toEqual(['since 2026-11-21 02:12:44Z', '(11:12:44+09)'])
+    vi.unstubAllEnvs()
+  })
 })

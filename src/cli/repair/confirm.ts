@@ -4,7 +4,7 @@ import { AdminError, cancelled } from '../../core/error.ts'
 import { harmless } from '../../core/harmless.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
-import { print } from '../write.ts'
+import { print, releaseHeld } from '../write.ts'
 
 interface Asked {
   deployment: Pick<Deployment, 'name' | 'file'>
@@ -76,6 +76,8 @@ export async function ask(
   signal: AbortSignal,
   offered = '',
 ): Promise<string | null> {
+  // a question is understood only by what was printed before it
+  releaseHeld()
   const terminal = createInterface({ input, output })
   const bound = (): void => {
     if (terminal.line.length > mostTyped)

@@ -8,6 +8,7 @@ import { command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { chooseFile } from '../../repairs/files/layout.ts'
 import type { SelectedDeployment } from '../../runtime/index.ts'
+import { quietFlag } from '../base-command.ts'
 import { relayFlag } from '../interrupt.ts'
 
 const defaultPatienceSeconds = 600
@@ -34,6 +35,7 @@ export const repairFlags = {
     default: defaultPatienceSeconds,
     env: 'TESTOPS_ADMIN_PATIENCE',
   }),
+  ...quietFlag,
 }
 
 /** The values of those flags, and of those of every command. */

@@ -1,7 +1,7 @@
 import type { CheckReport, DoctorReport, Remedy } from '../../core/check.ts'
 import type { Paint, Screen } from '../paint.ts'
 import { badge, oneLine, paintFor, statusWord } from '../paint.ts'
-import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
+import { clip, countOf, hang, pad, printable, widthOf, withTimesHere } from '../text.ts'
 import type { Lot, Story } from './verdict.ts'
 import { changesTold, lotOf, lotsOf, summary, tell, verdict } from './verdict.ts'
 
@@ -136,7 +136,7 @@ function storyLines(
     lines.push(...hang('  ', changes.head, columns))
     lines.push(
       ...changes.lines.flatMap(({ at, message }) =>
-        hang(at === '' ? '      ' : `      ${at}  `, printable(message), columns),
+        hang(at === '' ? '      ' : `      ${withTimesHere(at)}  `, printable(message), columns),
       ),
     )
   }
