@@ -24,6 +24,8 @@ export interface Remedy {
   undo?: Suggestion
   /** The right for this repair that this user lacks; absent: none, or it could not be asked */
   lacks?: string
+  /** What to type about that right */
+  grant?: readonly Suggestion[]
 }
 
 export type Outcome =

@@ -20,7 +20,10 @@ interface WatchOptions {
 }
 
 /** Examines repeatedly until interrupted; returns the last report. Throws if there is no report yet. */
-export async function watch(diagnosis: Diagnosis, { intervalMs, signal, show }: WatchOptions): Promise<DoctorReport> {
+export async function watch(
+  diagnosis: Pick<Diagnosis, 'examine'>,
+  { intervalMs, signal, show }: WatchOptions,
+): Promise<DoctorReport> {
   let before: DoctorReport | null = null
   for (;;) {
     let report: DoctorReport
@@ -46,13 +49,16 @@ interface WaitOptions {
 }
 
 /** Examines until the deployment is healthy, the time is up or `signal` aborts; returns the last report. */
-export async function waitUntilHealthy(diagnosis: Diagnosis, options: WaitOptions): Promise<DoctorReport> {
+export async function waitUntilHealthy(
+  diagnosis: Pick<Diagnosis, 'glance' | 'withRights'>,
+  options: WaitOptions,
+): Promise<DoctorReport> {
   const { forMs, intervalMs, isHealthy, progress, signal } = options
   const end = performance.now() + forMs
   for (;;) {
-    const report = await diagnosis.examine()
+    const report = await diagnosis.glance()
     const left = end - performance.now()
-    if (isHealthy(report) || left <= 0) return report
+    if (isHealthy(report) || left <= 0) return diagnosis.withRights(report)
     const wait = Math.min(intervalMs, left)
     progress(
       `${summary(tell(report))} Trying again in ${Math.ceil(wait / 1000)} s; giving up in ${Math.ceil(left / 1000)} s.`,

@@ -6,6 +6,7 @@ import { withDeadline } from '../../engine/judge.ts'
 import { lackedRights, makePlan } from '../../engine/plan.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
 import type { RepairCommand } from '../repair/repair-command.ts'
+import { filledError } from '../repair/session.ts'
 import { stepsOf } from './fix-steps.ts'
 import type { Fix } from './fix-steps.ts'
 
@@ -28,7 +29,7 @@ const mostMs = 3000
 const sampled = 100
 
 /**
- * Adds to each remedy that is a repair the right for it that this user lacks, as far as that can be asked in this time
+ * Adds to each remedy that is a repair the right for it that this user lacks, and what to type about it, as far as that can be asked in this time
  * without changing anything. Throws INTERRUPTED.
  */
 export async function withRights(
@@ -39,12 +40,12 @@ export async function withRights(
   const steps = stepsOf(report, true).filter(
     ({ does, fix, words }) => does === 'repair' && asked.includes(fix) && words?.includes('--apply') !== true,
   )
-  const lacks = new Map<string, string>()
+  const lacks = new Map<string, AdminError>()
   const ask = async ({ root, fix, words }: (typeof steps)[number]): Promise<void> => {
     const asking =
       fix === 'flush-sessions' ? lackedForSessions(opened) : lackedBy(await commandOf(fix!, words!), opened)
     const lacked = await withDeadline(asking, Math.min(waitMs, mostMs), () => new AdminError('TIMED_OUT', 'too late'))
-    if (lacked) lacks.set(root.id, lacked.message)
+    if (lacked) lacks.set(root.id, lacked)
   }
   await Promise.all(
     steps.map(async (step) =>
@@ -56,9 +57,9 @@ export async function withRights(
   )
   const checks = report.checks.map((it) => {
     const missing = lacks.get(it.id)
-    return it.remedy === undefined || missing === undefined
-      ? it
-      : { ...it, remedy: { ...it.remedy, lacks: withoutSecretsIn(missing) } }
+    if (it.remedy === undefined || missing === undefined) return it
+    const { message, suggestions } = filledError(missing, opened)
+    return withoutSecretsIn({ ...it, remedy: { ...it.remedy, lacks: message, grant: suggestions } })
   })
   return { ...report, checks }
 }

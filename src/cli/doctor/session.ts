@@ -32,6 +32,10 @@ type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'ren
  */
 export interface Diagnosis {
   examine(onResult?: (report: CheckReport) => void): Promise<DoctorReport>
+  /** The same without asking for rights, for a report that nobody reads */
+  glance(): Promise<DoctorReport>
+  /** Adds to the last report of `glance` which rights its repairs lack */
+  withRights(report: DoctorReport): Promise<DoctorReport>
   /** Closes the connections. Never throws */
   close(): Promise<void>
 }
@@ -53,7 +57,7 @@ export function diagnosis({
     current = null
     await closing?.close()
   }
-  const examine = async (onResult?: (report: CheckReport) => void): Promise<DoctorReport> => {
+  const glance = async (onResult?: (report: CheckReport) => void): Promise<DoctorReport> => {
     const reused = current !== null
     const opened = (current ??= await open())
     if (reused) opened.renew()
@@ -76,10 +80,10 @@ export function diagnosis({
     // a connection that went stale since the last time says nothing about the deployment
     if (reused && report.checks.some(isLost)) {
       await close()
-      return examine(onResult)
+      return glance(onResult)
     }
     const { schemaVersion, deployment: name, found, platform, ...rest } = report
-    const whole: DoctorReport = {
+    return {
       schemaVersion,
       deployment: name,
       ...(found !== undefined && { found }),
@@ -88,12 +92,15 @@ export function diagnosis({
       ...(deployment.timeZone !== null && { timeZone: deployment.timeZone }),
       ...rest,
     }
-    // where nothing may be changed, nobody repairs
-    if (commandOf === undefined || isReadOnly() || !canChange(opened) || report.rootCauses.length === 0) return whole
-    const { withRights } = await import('./rights.ts')
-    return withRights(whole, opened, { commandOf, waitMs: waitMs ?? deadlineMs })
   }
-  return { examine, close }
+  const withRights = async (report: DoctorReport): Promise<DoctorReport> => {
+    const isAsked = commandOf !== undefined && current !== null && report.rootCauses.length > 0
+    // where nothing may be changed, nobody repairs
+    if (!isAsked || isReadOnly() || !canChange(current!)) return report
+    const rights = await import('./rights.ts')
+    return rights.withRights(report, current, { commandOf, waitMs: waitMs ?? deadlineMs })
+  }
+  return { examine: async (onResult) => withRights(await glance(onResult)), glance, withRights, close }
 }
 
 /** A report that was saved has nothing to change. */

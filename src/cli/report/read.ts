@@ -209,10 +209,10 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
 function withLacks(judged: DoctorReport, recorded: Partial<DoctorReport> | null): DoctorReport {
   const former = new Map((recorded?.checks ?? []).map((it) => [it.id, it.remedy]))
   const checks = judged.checks.map((it) => {
-    const { text, lacks } = former.get(it.id) ?? {}
-    return it.remedy === undefined || typeof lacks !== 'string' || text !== it.remedy.text
-      ? it
-      : { ...it, remedy: { ...it.remedy, lacks } }
+    const { text, lacks, grant } = former.get(it.id) ?? {}
+    if (it.remedy === undefined || typeof lacks !== 'string' || text !== it.remedy.text) return it
+    const isList = Array.isArray(grant) && grant.every((line) => typeof line === 'string')
+    return { ...it, remedy: { ...it.remedy, lacks, ...(isList && { grant }) } }
   })
   return { ...judged, checks }
 }

@@ -77,8 +77,9 @@ function detailsOf(check: CheckReport): string[] {
   const { head, lines } = changesTold(check) ?? { head: null, lines: [] }
   const changes =
     head === null ? [] : [head, ...lines.map(({ at, message }) => `  ${at === '' ? '' : `${at} `}${message}`)]
-  const lacks = check.remedy?.lacks === undefined ? [] : [`Missing right: ${check.remedy.lacks}`]
-  return [...found, ...changes, text, ...commands.map((it) => `  ${typedHere(it)}`), ...lacks]
+  const { lacks, grant = [] } = check.remedy ?? {}
+  const missing = lacks === undefined ? [] : [`Missing right: ${lacks}`, ...grant.map((it) => `  ${it}`)]
+  return [...found, ...changes, text, ...commands.map((it) => `  ${typedHere(it)}`), ...missing]
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3)
@@ -138,6 +139,7 @@ function storyOf({ root, explained, unjudged }: Story, before: CheckReport | und
     `**Repair:** ${markdownText(text)}`,
     ...(commands.length === 0 ? [] : [markdownBlock(commands.map(typedHere))]),
     ...(root.remedy?.lacks === undefined ? [] : [`**Missing right:** ${markdownText(root.remedy.lacks)}`]),
+    ...(root.remedy?.grant?.length ? [markdownBlock(root.remedy.grant)] : []),
     ...(root.remedy?.risk === undefined ? [] : [`**Risk:** ${markdownText(root.remedy.risk)}`]),
     ...(root.remedy?.undo === undefined ? [] : [`**Undo:**\n\n${markdownBlock([typedHere(root.remedy.undo)])}`]),
   ].join('\n\n')

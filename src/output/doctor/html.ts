@@ -114,7 +114,7 @@ function causesOf({ stories }: Told, view: View): Section | null {
 
 function causeOf({ root, explained, unjudged }: Story, number: number, view: View): Html {
   const { text, commands: typed } = remedyOf(root)
-  const { risk, undo, lacks } = root.remedy ?? {}
+  const { risk, undo, lacks, grant = [] } = root.remedy ?? {}
   const findings = root.findings ?? []
   const found = some(
     findings,
@@ -127,9 +127,9 @@ function causeOf({ root, explained, unjudged }: Story, number: number, view: Vie
     number,
     html`${found}${beganOf(root, view)}<h4>What to do</h4>
 <p>${text}</p>
-${commandsOf(typed.map(typedHere), view)}${lacks === undefined ? html`` : html`<p>Missing right: ${lacks}</p>\n`}${
-  risk === undefined ? html`` : html`<p>Risk: ${risk}</p>\n`
-}${
+${commandsOf(typed.map(typedHere), view)}${
+  lacks === undefined ? html`` : html`<p>Missing right: ${lacks}</p>\n${commandsOf(grant, view)}`
+}${risk === undefined ? html`` : html`<p>Risk: ${risk}</p>\n`}${
   undo === undefined ? html`` : html`<h4>Undo</h4>\n${view.command(typedHere(undo))}`
 }${explained.length === 0 ? html`` : html`<h4>Consequences</h4>\n${listOf(explained.map(lineOf))}\n`}${
   unjudged.length === 0

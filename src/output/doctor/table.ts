@@ -152,11 +152,12 @@ function suppressedLines({ id, suppressed }: CheckReport, { columns }: Screen): 
   ]
 }
 
-function remedyLines({ text, commands, risk, undo, lacks }: Remedy, columns: number): string[] {
+function remedyLines({ text, commands, risk, undo, lacks, grant = [] }: Remedy, columns: number): string[] {
   return [
     ...hang('  Repair: ', printable(text), columns),
     ...commands.map((command) => `      ${printable(command)}`),
     ...(lacks ? hang('  Missing right: ', printable(lacks), columns) : []),
+    ...grant.map((command) => `      ${printable(command)}`),
     ...(risk ? hang('  Risk: ', printable(risk), columns) : []),
     ...(undo ? hang('  Undo: ', printable(undo), columns) : []),
   ]

@@ -100,11 +100,20 @@ describe('waiting until healthy', () => {
     signal: never,
   }
 
-  test('ends with the first healthy report', async () => {
+  test('ends with the first healthy report, and asks for rights only then', async () => {
     const said: string[] = []
     const reports = [stuckLock, stuckLock, healthy, stuckLock]
-    const last = await waitUntilHealthy(inTurn(reports), { ...options, progress: (message) => said.push(message) })
+    const asked: (typeof healthy)[] = []
+    const withRights = async (report: typeof healthy): Promise<typeof healthy> => {
+      asked.push(report)
+      return report
+    }
+    const last = await waitUntilHealthy(
+      { ...inTurn(reports), withRights },
+      { ...options, progress: (message) => said.push(message) },
+    )
     expect(last).toBe(healthy)
+    expect(asked).toEqual([healthy])
     expect(said).toEqual(
       Array.from({ length: 2 }, () => '1 problem: database/changelog-lock. Trying again in 1 s; giving up in 1 s.'),
     )
@@ -148,13 +157,14 @@ describe('watching', () => {
         throw interrupted
       }
       const options = { intervalMs: 1, signal: controller.signal, show: () => undefined }
-      expect(await watch({ examine, close: async () => undefined }, options)).toBe(healthy)
-      await expect(watch({ examine, close: async () => undefined }, options)).rejects.toBe(interrupted)
+      expect(await watch({ examine }, options)).toBe(healthy)
+      await expect(watch({ examine }, options)).rejects.toBe(interrupted)
     },
   )
 })
 
 function inTurn(reports: readonly (typeof healthy)[]) {
   let round = 0
-  return { examine: async () => reports[Math.min(round++, reports.length - 1)]!, close: async () => undefined }
+  const glance = async (): Promise<typeof healthy> => reports[Math.min(round++, reports.length - 1)]!
+  return { examine: glance, glance, withRights: async (report: typeof healthy) => report }
 }
