@@ -103,11 +103,12 @@ describe('the least rights of SECURITY.md are enough', () => {
       'database/disk': 'ok',
     })
     const reader = await as('sql doctor')
-    const lacked = { 'database/changelog-lock': expect.stringMatching(/permission.*; .*GRANT/i) as string }
-    expect(await lackedBy(reader, 'database')).toEqual(lacked)
+    const lacked = (said: RegExp): unknown => ({ 'database/changelog-lock': expect.stringMatching(said) as string })
+    expect(await lackedBy(reader, 'database')).toEqual(lacked(/permission.*; .*GRANT/))
     const archive = join(reader.state, 'report.tar.gz')
     expect((await reader.run(['report', '--output', archive])).code).toBe(0)
-    expect(await lackedBy(reader, 'database', '--from', archive)).toEqual(lacked)
+    // a command that somebody else wrote down is not shown as this program's
+    expect(await lackedBy(reader, 'database', '--from', archive)).toEqual(lacked(/permission[^;]*$/))
     const repairer = await as('sql unlock-changelog')
     expect(await lackedBy(repairer, 'database')).toEqual({ 'database/changelog-lock': undefined })
     expectDone(await repairer.repair(['unlock-changelog']))

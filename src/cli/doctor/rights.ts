@@ -29,8 +29,8 @@ const mostMs = 3000
 const sampled = 100
 
 /**
- * Adds to each remedy that is a repair the right for it that this user lacks, and what to type about it, as far as that can be asked in this time
- * without changing anything. Throws INTERRUPTED.
+ * Adds to each remedy that is a repair the right for it that this user lacks, and what to type about it, as far as that
+ * can be asked in this time without changing anything. Throws INTERRUPTED.
  */
 export async function withRights(
   report: DoctorReport,

@@ -205,14 +205,14 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
   })
 }
 
-/** Adds the rights that were missing: a report has nobody to ask. */
+/** Adds the rights that were missing, for a report has nobody to ask; but no command that somebody else wrote down. */
 function withLacks(judged: DoctorReport, recorded: Partial<DoctorReport> | null): DoctorReport {
   const former = new Map((recorded?.checks ?? []).map((it) => [it.id, it.remedy]))
   const checks = judged.checks.map((it) => {
-    const { text, lacks, grant } = former.get(it.id) ?? {}
-    if (it.remedy === undefined || typeof lacks !== 'string' || text !== it.remedy.text) return it
-    const isList = Array.isArray(grant) && grant.every((line) => typeof line === 'string')
-    return { ...it, remedy: { ...it.remedy, lacks, ...(isList && { grant }) } }
+    const { text, lacks } = former.get(it.id) ?? {}
+    return it.remedy === undefined || typeof lacks !== 'string' || text !== it.remedy.text
+      ? it
+      : { ...it, remedy: { ...it.remedy, lacks } }
   })
   return { ...judged, checks }
 }
