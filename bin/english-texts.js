@@ -1,5 +1,7 @@
-// Collects from src/ the English texts that explain/program.LANGUAGE.yaml translates: what is passed to `say`, and each
-// sentence of a remedy or of its risk. Values become {1}, {2}; where a text depends on a condition, all its forms count.
+// Collects from src/ the English texts that explain/program.LANGUAGE.yaml translates: what is passed to `say`, each
+// sentence of a remedy or of its risk, and the page of help. Values become {1}, {2}; where a text depends on a condition,
+// all its forms count.
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -13,32 +15,44 @@ const mostForms = 200
 /** Steps from a name to what it stands for, and on */
 const mostSteps = 12
 
-/** Returns all texts: `words` of output, `sentences` of remedies. */
+/** Headings of oclif's pages that list commands */
+const headings = ['VERSION', 'USAGE', 'TOPICS', 'COMMANDS']
+
+/** Returns all texts: of the page of `help`, `words` of output, `sentences` of remedies. */
 export function englishTexts() {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
   const program = ts.createProgram([join(root, 'src/main.ts')], { ...options, noEmit: true })
   const checker = program.getTypeChecker()
   const read = reader(checker)
+  const { description, oclif } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const help = new Set([...headings, description, ...Object.values(oclif.topics).map((topic) => topic.description)])
   const words = new Set()
   const sentences = new Set()
   const add = (to, forms) => {
     for (const it of forms) to.add(numbered(it))
   }
   const visit = (node) => {
-    if (ts.isCallExpression(node) && isSay(node.expression, checker)) add(words, read(node.arguments[0]))
+    if (isSummary(node)) add(help, read(node.initializer))
+    else if (ts.isCallExpression(node) && isSay(node.expression, checker)) add(words, read(node.arguments[0]))
     else if (isRemedyText(node, checker)) add(sentences, read(textOf(node, checker)).flatMap(sentencesOf))
     ts.forEachChild(node, visit)
   }
   for (const source of program.getSourceFiles()) if (source.fileName.startsWith(join(root, 'src/'))) visit(source)
   const own = (texts) => [...texts].filter((it) => /[A-Za-z]{2}/.test(it.replaceAll(/\{\d\}/g, ''))).sort()
-  return { words: own(words), sentences: own(sentences) }
+  return { help: own(help), words: own(words), sentences: own(sentences) }
 }
+
+/** True for the summary of a command, not of a flag. */
+const isSummary = (node) =>
+  ts.isPropertyDeclaration(node) &&
+  node.name.getText() === 'summary' &&
+  node.getSourceFile().fileName.includes('/src/commands/')
 
 /** True for what is called to translate: each is declared as `Say`, and named so. */
 function isSay(called, checker) {
   if (called.getText() !== 'say' && called.getText() !== 'view.say') return false
-  return [checker.getTypeAtLocation(called)].some((it) => it.aliasSymbol?.name === 'Say')
+  return checker.getTypeAtLocation(called).aliasSymbol?.name === 'Say'
 }
 
 /** Folders that hold remedies of checks; what only `preflight` says is not translated. */
@@ -173,9 +187,4 @@ function numbered(text) {
   let count = 0
   // values beside each other are one
   return text.trim().replaceAll(new RegExp(`${value}+`, 'g'), () => `{${(count += 1)}}`)
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { words, sentences } = englishTexts()
-  console.log(JSON.stringify({ words, sentences }, null, 1))
 }

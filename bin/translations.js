@@ -1,11 +1,6 @@
 // Checks and compiles what translates the texts under explain/: a sibling NAME.LANGUAGE.yaml of an entry, and
-// program.LANGUAGE.yaml. Run by itself, writes explain/LANGUAGE.sums.yaml anew: the English texts that the
-// translations were made from. Do that once each translation is right again.
+// program.LANGUAGE.yaml.
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { argv } from 'node:process'
-import { fileURLToPath } from 'node:url'
 
 /** Parts of `program.LANGUAGE.yaml`. */
 const programParts = ['help', 'words', 'sentences', 'phrases']
@@ -106,19 +101,5 @@ function sumOf({ title, meaning, cause, causes, remedies }) {
 /** Returns what stands in explain/LANGUAGE.sums.yaml. */
 export function sumsText(sums) {
   const lines = Object.entries(sums).map(([id, sum]) => `${id}: '${sum}'\n`)
-  return `# Made by bin/translations.js: the English texts that each translation was made from.\n${lines.join('')}`
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  const { readTexts } = await import('./explain-texts.js')
-  const folder = join(dirname(dirname(argv[1])), 'explain')
-  const texts = await readTexts(folder)
-  for (const language of Object.keys(texts.translations)) {
-    const path = join(folder, `${language}.sums.yaml`)
-    const next = sumsText(sumsOf(texts, language))
-    const before = await readFile(path, 'utf8').catch(() => '')
-    const known = new Set(before.split('\n'))
-    for (const line of next.split('\n').slice(1)) if (!known.has(line)) console.log(`${language}: ${line}`)
-    await writeFile(path, next)
-  }
+  return `# Made by bin/translated.js: the English texts that each translation was made from.\n${lines.join('')}`
 }
