@@ -25,7 +25,7 @@ const names: Readonly<Record<Language, string>> = { en: 'English', ru: 'Russian'
  * Returns the language to speak: the one that was asked for, else that of the locale for messages (LC_ALL, LC_MESSAGES,
  * LANG), if its characters can be shown.
  */
-function languageOf(asked: Language | undefined, environment: NodeJS.ProcessEnv): Language {
+export function languageOf(asked: Language | undefined, environment: NodeJS.ProcessEnv): Language {
   if (asked !== undefined) return asked
   const { LC_ALL, LC_MESSAGES, LC_CTYPE, LANG } = environment
   const [, locale = ''] = /^([a-z]{2})(?![a-z])/i.exec(LC_ALL || LC_MESSAGES || LANG || '') ?? []

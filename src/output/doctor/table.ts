@@ -21,11 +21,11 @@ export function shortLine(check: CheckReport, idWidth: number, screen: Screen): 
   return `${badge(word, paintFor(screen), say)}${gap}  ${pad(check.id, idWidth)}  ${because}${lineOf(check, screen)}`
 }
 
-/** Returns what to say about a check in one line; in another language than what was found, its title comes first. */
+/** Returns what to say about a check in one line; if it is ok and another language is spoken, its title comes first. */
 function lineOf(check: CheckReport, { say }: Screen): string {
   const found = oneLine(check)
   const title = printable(check.title)
-  return say === undefined || check.status === 'problem' || found === title ? found : `${title}: ${found}`
+  return say === undefined || check.status !== 'ok' || found === title ? found : `${title}: ${found}`
 }
 
 /**
