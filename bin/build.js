@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { Plugin } from '@oclif/core'
-import { explainTexts } from './explain-texts.js'
+import { explainTexts, textsOnce } from './explain-texts.js'
 import { manPages } from './man.js'
 import { restore } from './packed.js'
 import { bundledPackages, library, noticesOf, sbomOf } from './third-party.js'
@@ -190,6 +190,10 @@ await bundled({
   format: 'cjs',
 })
 await cp(join(root, 'src/output/schemas'), join(next, 'schemas'), { recursive: true })
+
+// loaded only where that language is wanted
+for (const [language, texts] of Object.entries((await textsOnce(join(root, 'explain'))).translations))
+  await writeFile(join(next, `texts.${language}.json`), JSON.stringify(texts))
 
 // for the test that compares
 const [flag, file] = process.argv.slice(2)

@@ -17,4 +17,11 @@ export function compileTexts(path: string): Promise<string>
 export function checkedTexts(
   files: readonly { path: string; bytes: Uint8Array }[],
   facts: { checks: readonly string[]; signatures: readonly string[]; readers: readonly string[] },
-): Record<'checkTexts' | 'faultTexts' | 'signatureTexts' | 'termTexts', readonly { id: string }[]>
+): Texts
+
+interface Texts extends Record<'checkTexts' | 'faultTexts' | 'signatureTexts' | 'termTexts', readonly { id: string }[]> {
+  /** By language; each is what the program reads */
+  translations: Readonly<Record<string, import('../src/core/translation.ts').Texts>>
+}
+
+export function readTexts(folder: string): Promise<Texts>

@@ -6,6 +6,7 @@ import { dirname, join, relative } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { build } from 'esbuild'
 import { YamlProblem, locatedYaml } from './located-yaml.js'
+import { compiledTranslations, wrongTranslations } from './translations.js'
 
 /** Path of the import that stands for all texts. */
 export const textsModule = /[\\/]explain[\\/]index\.yaml$/
@@ -20,19 +21,29 @@ export class WrongTexts extends Error {
 
 /** Returns the module that an import of explain/index.yaml stands for. Throws `WrongTexts`. */
 export async function compileTexts(path) {
-  const folder = dirname(path)
-  return sourceOf(checkedTexts(await filesIn(folder), await factsOf(dirname(folder))))
+  const { translations, ...lists } = await readTexts(dirname(path))
+  return sourceOf(lists)
 }
 
-let compiled
+/** Returns the texts of that folder as `checkedTexts` does. Throws `WrongTexts`. */
+export async function readTexts(folder) {
+  return checkedTexts(await filesIn(folder), await factsOf(dirname(folder)))
+}
+
+let whole
+/** Returns what `readTexts` does, read once: several bundles contain the texts, and one file for each language. */
+export async function textsOnce(folder) {
+  return (whole ??= readTexts(folder))
+}
+
 /** Plugin for esbuild that compiles the texts. */
 export const explainTexts = {
   name: 'explain-texts',
   setup({ onLoad }) {
     onLoad({ filter: textsModule }, async ({ path }) => {
       try {
-        // several bundles contain them, so they are compiled once
-        return { contents: await (compiled ??= compileTexts(path)), loader: 'js' }
+        const { translations, ...lists } = await textsOnce(dirname(path))
+        return { contents: sourceOf(lists), loader: 'js' }
       } catch (error) {
         if (!(error instanceof WrongTexts)) throw error
         const root = dirname(dirname(path))
@@ -52,20 +63,22 @@ const kinds = { checks: 'check', faults: 'fault', signatures: 'signature', terms
 const mostBytes = 100_000
 
 /**
- * Returns the texts of these files, each list in the order of display. `facts`: what the program itself knows by name,
- * in its own order. Throws `WrongTexts`.
+ * Returns the texts of these files, each list in the order of display, and `translations`: what is loaded for each other
+ * language. `facts`: what the program itself knows by name, in its own order. Throws `WrongTexts`.
  */
 export function checkedTexts(files, facts) {
   const problems = []
   const entries = []
+  const siblings = []
   let index = null
   for (const { path, bytes } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     const named = nameIn(path)
     try {
       if (named === null) throw new YamlProblem(misnamed)
-      if (named.kind === 'schema') continue
-      const entry = { ...named, file: path, ...readEntry(bytes, named.kind) }
+      if (['schema', 'sums'].includes(named.kind)) continue
+      const entry = { ...named, file: path, ...readEntry(bytes, shapeOf(named)) }
       if (named.kind === 'index') index = entry
+      else if (named.language !== undefined) siblings.push(entry)
       else entries.push(entry)
     } catch (error) {
       if (!(error instanceof YamlProblem) && !(error instanceof WrongShape)) throw error
@@ -76,7 +89,8 @@ export function checkedTexts(files, facts) {
   if (index === null && problems.length === 0)
     problems.push({ file: 'explain/index.yaml', line: 1, column: 1, text: 'is missing' })
   // references to a file that is wrong itself are not to blame
-  if (problems.length === 0) problems.push(...wrongReferences(entries, index, facts))
+  if (problems.length === 0)
+    problems.push(...wrongReferences(entries, index, facts), ...wrongTranslations(siblings, entries))
   if (problems.length > 0) throw new WrongTexts(problems)
   const listed = (kind, ids) => {
     const own = new Map(entries.filter((it) => it.kind === kind).map((it) => [it.id, it.value]))
@@ -87,6 +101,7 @@ export function checkedTexts(files, facts) {
     faultTexts: listed('fault', index.value.faults),
     signatureTexts: listed('signature', facts.signatures),
     termTexts: listed('term', index.value.terms),
+    translations: compiledTranslations(siblings),
   }
 }
 
@@ -102,16 +117,25 @@ function textOf(kind, id, { remedies, ...rest }) {
 
 const misnamed =
   'is no entry: there are checks/AREA/NAME.yaml, faults/ID.yaml, signatures/ID.yaml and terms/ID.yaml, with ' +
-  'words in lower case joined by -'
+  'words in lower case joined by -; and ID.LANGUAGE.yaml beside each, with two letters'
 
-/** Returns what a file's path stands for; null if nothing. A language would come before the last part of its name. */
+/** Returns what a file's path stands for; null if nothing. `language`: it translates the file without that part. */
 function nameIn(path) {
   if (path === 'explain/index.yaml') return { kind: 'index' }
   if (path === 'explain/schema.json') return { kind: 'schema' }
+  const [, name, of] = /^explain\/(?:(program)\.([a-z]{2})|[a-z]{2}\.sums)\.yaml$/.exec(path) ?? [null, null]
+  if (name !== null) return name === undefined ? { kind: 'sums' } : { kind: 'program', id: 'program', language: of }
   const word = '[a-z0-9]+(?:-[a-z0-9]+)*'
-  const [, folder, id] = new RegExp(`^explain/(\\w+)/((?:${word}/)?${word})\\.yaml$`).exec(path) ?? []
+  const pattern = new RegExp(`^explain/(\\w+)/((?:${word}/)?${word})(?:\\.([a-z]{2}))?\\.yaml$`)
+  const [, folder, id, language] = pattern.exec(path) ?? []
   const kind = Object.hasOwn(kinds, folder ?? '') ? kinds[folder] : null
-  return kind !== null && id.includes('/') === (kind === 'check') ? { kind, id } : null
+  return kind !== null && id.includes('/') === (kind === 'check') ? { kind, id, language } : null
+}
+
+/** Returns the name of the shape in the schema. */
+function shapeOf({ kind, language }) {
+  if (language === undefined || kind === 'program') return kind
+  return kind === 'signature' ? 'translatedSignature' : 'translatedEntry'
 }
 
 /** What does not fit the schema, place by place. */

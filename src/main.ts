@@ -3,6 +3,7 @@ import { Config, loadHelpClass } from '@oclif/core'
 import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, inOwnWords, isOutput } from './cli/failure.ts'
+import { helpIn, spoken, withoutLang } from './cli/language.ts'
 import {
   beforeDashes,
   dropHeld,
@@ -70,7 +71,8 @@ async function start(words: readonly string[]): Promise<void> {
     devPlugins: false,
     jitPlugins: false,
   })
-  const wish = readWords(words, Object.keys(commands), program)
+  const isBare = words[0]?.startsWith('--lang') === true && withoutLang(words).rest.length === 0
+  const wish = readWords(isBare ? [] : words, Object.keys(commands), program)
   switch (wish.kind) {
     case 'version':
       tellLine(process.stdout, config.userAgent)
@@ -83,11 +85,13 @@ async function start(words: readonly string[]): Promise<void> {
       ])
       const environment = process.env
       const configuration = await configurationFile({ environment, workingDirectory: process.cwd() })
-      print(process.stdout, beginText({ configuration }, screenOf(process.stdout)))
+      const translation = await spoken(withoutLang(words).asked)
+      print(process.stdout, beginText({ configuration }, { ...screenOf(process.stdout), say: translation?.words }))
       return
     }
     case 'help': {
-      const Help = await loadHelpClass(config)
+      const translation = await spoken(withoutLang(words).asked)
+      const Help = translation === null ? await loadHelpClass(config) : helpIn(translation)
       await new Help(config, config.pjson.oclif.helpOptions).showHelp([...wish.names, '--help'])
       return
     }

@@ -1,4 +1,5 @@
 import type { Action, ActionKind } from '../core/action.ts'
+import { AdminError } from '../core/error.ts'
 import type { ActionHandler } from './handler.ts'
 import { awaitQuiet } from './queues/await-quiet.ts'
 import { deleteHeld, holdQueues } from './queues/holding-queues.ts'
@@ -14,7 +15,6 @@ import { setSetting } from './set-setting.ts'
 import { insertLockRow, removeLockRows } from './lock-row.ts'
 import { releaseLock } from './release-lock.ts'
 import { removeSessions } from './remove-sessions.ts'
-import { fetchImage } from './fetch-image.ts'
 import { awaitRollout } from './release/await-rollout.ts'
 import { upgradeRelease } from './release/upgrade-release.ts'
 import { startService } from './start-service.ts'
@@ -23,6 +23,34 @@ import { awaitMigration } from './trees/await-migration.ts'
 import { migrateTrees } from './trees/migrate-trees.ts'
 
 export type { Shortfall, Shown, Workshop } from './handler.ts'
+
+const fetchImage: ActionHandler<'fetch-image'> = {
+  failpoints: ['fetched'],
+  async isDone(action, { open }) {
+    return (await (await open.service()).hasImage?.(wantedBy(action))) ?? false
+  },
+  // an operator may have removed the image to save space
+  standsAs: async () => 'untold',
+  async perform(action, { control, patienceMs: timeoutMs, signal, progress, moving, failpoint }) {
+    const service = await control.service()
+    if (!service.fetchImage)
+      throw new AdminError(
+        'NOT_CONFIGURED',
+        `cannot fetch image ${action.image}: this deployment has no container engine`,
+      )
+    progress(`fetching ${action.image}`)
+    await service.fetchImage(wantedBy(action), { timeoutMs, signal, moving })
+    await failpoint('fetched')
+  },
+  undo: null,
+}
+
+function wantedBy({ image, platform }: { image: string; platform: string | null }): {
+  image: string
+  platform: string | null
+} {
+  return { image, platform }
+}
 
 const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'stop-service': stopService,

@@ -3,13 +3,14 @@ import type { Config } from '@oclif/core'
 import { checks } from '../checks/index.ts'
 import type { Check } from '../core/check.ts'
 import { BaseCommand, quietFlag } from '../cli/base-command.ts'
+import { langFlag, spoken } from '../cli/language.ts'
 import { relayFlag } from '../cli/interrupt.ts'
 import { examineAs } from '../cli/doctor/examine-as.ts'
 import type { DoctorFlags } from '../cli/doctor/examine-as.ts'
 import type { FixFlags, PerformRepair } from '../cli/doctor/fix.ts'
 import type { Fix } from '../cli/doctor/fix-steps.ts'
 import type { CommandOf } from '../cli/doctor/rights.ts'
-import { documentFormats, formats } from '../cli/doctor/print.ts'
+import { documentFormats, formats, isForPrograms } from '../cli/doctor/print.ts'
 import { selectChecks } from '../cli/doctor/session.ts'
 import type { FromFlags } from '../cli/report/read.ts'
 import type { RepairCommand } from '../cli/repair/repair-command.ts'
@@ -96,6 +97,7 @@ export default class Doctor extends BaseCommand {
       summary: 'Choose the output format; `json` is the same as --json',
       default: 'table',
     })(),
+    lang: langFlag(),
     output: Flags.string({
       summary:
         'Also write the report to FILE, in the format of its ending: .md, .html, .xml (JUnit), .prom (Prometheus), ' +
@@ -151,7 +153,9 @@ export default class Doctor extends BaseCommand {
   override async run(): Promise<void> {
     const { flags: parsed, raw } = await this.parse(Doctor)
     const names = ([] as string[]).concat(parsed.deployment ?? [])
-    const flags = { ...parsed, deployment: names[0] }
+    const isTold = parsed.output !== undefined || !(parsed.json || isForPrograms(parsed.format))
+    const translation = isTold ? await spoken(parsed.lang) : null
+    const flags = { ...parsed, deployment: names[0], translation }
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
     const given = raw.flatMap((token) => (token.type === 'flag' ? [token.flag] : []))
     const isFleet = flags.all || new Set(names).size > 1

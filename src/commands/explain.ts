@@ -1,8 +1,9 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
+import { langFlag, spoken } from '../cli/language.ts'
 import { noteIgnored, isPiped, unreadNote } from '../cli/write.ts'
 import { readInput } from '../runtime/read-input.ts'
-import { explainEntries, explainTexts } from '../knowledge/explain/index.ts'
+import { explainEntries, explainTexts, inLanguage } from '../knowledge/explain/index.ts'
 import { explainSearch } from '../knowledge/explain/search/search.ts'
 import { explainDocument, explainText } from '../output/explain.ts'
 
@@ -28,6 +29,7 @@ export default class Explain extends BaseCommand {
   }
   // words need no quotes
   static override strict = false
+  static override flags = { lang: langFlag() }
 
   override async run(): Promise<void> {
     const { argv, flags } = await this.parse(Explain)
@@ -37,9 +39,10 @@ export default class Explain extends BaseCommand {
       query === null
         ? { found: explainEntries.map((entry) => ({ entry, score: 1 })), nearest: [] }
         : explainSearch(explainTexts)(query)
-    const document = explainDocument(query, found)
+    const translation = flags.json ? null : await spoken(flags.lang)
+    const document = explainDocument(query, translation === null ? found : inLanguage(found, translation))
     if (document.entries.length === 0) process.exitCode = nothingFound
-    this.show(flags, document, (document, screen) => explainText(document, screen))
+    this.show(flags, document, (document, screen) => explainText(document, { ...screen, say: translation?.words }))
   }
 
   /** Returns the text to explain; null for everything. */

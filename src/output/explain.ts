@@ -3,7 +3,7 @@ import { withoutSecrets } from '../core/redaction/index.ts'
 import type { ExplainEntry } from '../knowledge/explain/entry.ts'
 import type { SearchAnswer } from '../knowledge/explain/search/search.ts'
 import { clip, hang, pad, printable, widthOf, wrap, countOf } from './text.ts'
-import { paintFor } from './paint.ts'
+import { paintFor, saying } from './paint.ts'
 import type { Screen } from './paint.ts'
 
 type ShownEntry = Pick<
@@ -58,38 +58,48 @@ export function explainText(document: ExplainDocument, screen: Screen): string {
   if (!first) return notFound(document, screen)
   if (document.query === '') return everything(document.entries, screen)
   const isBest = others.every(({ score }) => score < first.score)
-  return isBest ? inFull(first, others, screen) : list(document.entries, screen) + how
+  return isBest ? inFull(first, others, screen) : list(document.entries, screen) + how(screen)
 }
 
-const how = '\nShow an entry in full: testops-admin explain ID\n'
+function how(screen: Screen): string {
+  return `\n${saying(screen)('Show an entry in full:')} testops-admin explain ID\n`
+}
 
-const whatItIs: Readonly<Record<ExplainEntry['kind'], string>> = {
-  check: 'Healthy: ',
-  fault: 'Fault: ',
-  signature: 'In a log: ',
-  term: '',
+function whatItIs({ kind, title }: ShownEntry, screen: Screen): string {
+  const say = saying(screen)
+  switch (kind) {
+    case 'check':
+      return say(`Healthy: ${title}.`)
+    case 'fault':
+      return say(`Fault: ${title}.`)
+    case 'signature':
+      return say(`In a log: ${title}.`)
+    case 'term':
+      return `${title}.`
+  }
 }
 
 function inFull(entry: ShownEntry, others: readonly ShownEntry[], screen: Screen): string {
   const paint = paintFor(screen)
+  const say = saying(screen)
   const lines = [
     paint.strong(printable(entry.id)),
-    ...wrap(`${whatItIs[entry.kind]}${entry.title}.`, screen.columns),
+    ...wrap(whatItIs(entry, screen), screen.columns),
     '',
     ...wrap(entry.meaning, screen.columns),
   ]
-  if (entry.causes.length > 0) lines.push('', paint.strong('Why it happens'))
+  if (entry.causes.length > 0) lines.push('', paint.strong(say('Why it happens')))
   for (const cause of entry.causes) lines.push(...hang('  - ', cause, screen.columns))
-  if (entry.verify.length > 0) lines.push('', paint.strong('How to see it'))
+  if (entry.verify.length > 0) lines.push('', paint.strong(say('How to see it')))
   for (const command of entry.verify) lines.push(`    ${printable(command)}`)
-  if (entry.remedies.length > 0) lines.push('', paint.strong('What to do'))
+  if (entry.remedies.length > 0) lines.push('', paint.strong(say('What to do')))
   for (const { text, commands } of entry.remedies) {
     lines.push(...hang('  - ', text, screen.columns))
     for (const command of commands) lines.push(`      ${printable(command)}`)
   }
   const more = [...new Set([...others.map(({ id }) => id), ...entry.see])]
-  if (more.length > 0) lines.push('', ...hang('See also: ', more.join(', '), screen.columns))
-  return `${[...lines, '', paint.faint(`Source: ${printable(entry.source)}`)].join('\n')}\n`
+  if (more.length > 0) lines.push('', ...hang(`${say('See also:')} `, more.join(', '), screen.columns))
+  return `${[...lines, '', paint.faint(`${say('Source:')} ${printable(entry.source)}`)].join('\n')}\n`
 }
 
 function list(entries: readonly ShownEntry[], screen: Screen): string {
@@ -97,27 +107,29 @@ function list(entries: readonly ShownEntry[], screen: Screen): string {
   return `${entries.flatMap(({ id, title }) => hang(`  ${pad(id, width)}  `, title, screen.columns)).join('\n')}\n`
 }
 
-const headings: Readonly<Record<ExplainEntry['kind'], string>> = {
-  check: 'Checks, by their healthy state',
-  fault: 'Faults',
-  signature: 'Log lines',
-  term: 'Terms in the web interface, and common questions',
-}
-
 function everything(entries: readonly ShownEntry[], screen: Screen): string {
+  const say = saying(screen)
+  const headings: Readonly<Record<ExplainEntry['kind'], string>> = {
+    check: say('Checks, by their healthy state'),
+    fault: say('Faults'),
+    signature: say('Log lines'),
+    term: say('Terms in the web interface, and common questions'),
+  }
   const parts = (['check', 'fault', 'signature', 'term'] as const).map((kind) => {
     const some = entries.filter((entry) => entry.kind === kind)
     return some.length > 0 ? `${paintFor(screen).strong(headings[kind])}\n${list(some, screen)}\n` : ''
   })
-  return `${parts.join('').trimEnd()}\n${how}`
+  return `${parts.join('').trimEnd()}\n${how(screen)}`
 }
 
-function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen): string {
+function notFound({ query, nearest = [] }: ExplainDocument, screen: Screen): string {
+  const { columns } = screen
+  const say = saying(screen)
   const asked = printable(query.trim())
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
   const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
-  const lines = wrap(said.endsWith('?') ? said : `${said}.`, columns)
-  return `${[...lines, 'List all entries: testops-admin explain'].join('\n')}\n`
+  const lines = wrap(say(said.endsWith('?') ? said : `${said}.`), columns)
+  return `${[...lines, `${say('List all entries:')} testops-admin explain`].join('\n')}\n`
 }
 
 /** What `checks --json` prints. */

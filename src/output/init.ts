@@ -1,4 +1,4 @@
-import { paintFor } from './paint.ts'
+import { paintFor, saying } from './paint.ts'
 import type { Screen } from './paint.ts'
 import { hang, pad, printable } from './text.ts'
 import { command, nested } from '../core/shell-command.ts'
@@ -47,31 +47,33 @@ export function initExitCode({ connections }: InitDocument): 0 | 3 {
 }
 
 /** Returns where to begin. `configuration`: the file that commands read; null: there is none. */
-export function beginText({ configuration }: { configuration: string | null }, { columns }: Screen): string {
+export function beginText({ configuration }: { configuration: string | null }, screen: Screen): string {
+  const { columns } = screen
+  const say = saying(screen)
   const about =
     configuration === null
-      ? 'There is no configuration yet: `doctor` finds a deployment on this machine or from it by itself.'
-      : `The configuration is ${printable(configuration)}.`
+      ? say('There is no configuration yet: `doctor` finds a deployment on this machine or from it by itself.')
+      : say(`The configuration is ${printable(configuration)}.`)
   const commands = [
-    ['testops-admin doctor', 'says what is wrong, and changes nothing'],
+    ['testops-admin doctor', say('says what is wrong, and changes nothing')],
     configuration === null
-      ? ['testops-admin init', 'finds a deployment and writes a configuration']
-      : ['testops-admin deployments', 'lists the deployments of the configuration'],
-    ['testops-admin explain TEXT', 'explains a message of a log, a fault or a check'],
-    ['testops-admin lab up', 'starts a practice deployment that you may break'],
-    ['testops-admin --help', 'lists all commands'],
+      ? ['testops-admin init', say('finds a deployment and writes a configuration')]
+      : ['testops-admin deployments', say('lists the deployments of the configuration')],
+    ['testops-admin explain TEXT', say('explains a message of a log, a fault or a check')],
+    ['testops-admin lab up', say('starts a practice deployment that you may break')],
+    ['testops-admin --help', say('lists all commands')],
   ] as const
   const width = Math.max(...commands.map(([typed]) => typed.length))
   return [
     ...hang(
       '',
-      'testops-admin finds what is wrong with a testops deployment, shows the evidence, and repairs it.',
+      say('testops-admin finds what is wrong with a testops deployment, shows the evidence, and repairs it.'),
       columns,
     ),
     '',
     ...hang('', about, columns),
     '',
-    'Begin with:',
+    say('Begin with:'),
     ...commands.map(([typed, says]) => `  ${typed.padEnd(width)}   # ${says}`),
   ]
     .map((line) => `${line}\n`)

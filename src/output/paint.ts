@@ -1,7 +1,9 @@
 import { Chalk } from 'chalk'
 import type { CheckReport } from '../core/check.ts'
 import { harmless } from '../core/harmless.ts'
-import { printable } from './text.ts'
+import { inEnglish } from '../core/translation.ts'
+import type { Say } from '../core/translation.ts'
+import { printable, widthOf } from './text.ts'
 
 export interface Paint {
   good: (text: string) => string
@@ -27,10 +29,16 @@ export function paintFor(screen: Screen): Paint {
   }
 }
 
-/** The width of what shows a text, and whether it understands colours. */
+/** The width of what shows a text, and whether it understands colours. `say` puts headings and verdicts in its language. */
 export interface Screen {
   columns: number
   colour: boolean
+  say?: Say | undefined
+}
+
+/** A heading, verdict or label in the language of a screen or document. */
+export function saying({ say = inEnglish }: { say?: Say | undefined }): Say {
+  return say
 }
 
 /** A screen for files, pipes and golden files. */
@@ -45,8 +53,28 @@ export function statusWord(check: Pick<CheckReport, 'status' | 'severity'>): Sta
 
 const signs: Record<StatusWord, string> = { ok: '✔', warning: '!', error: '✖', skipped: '-', unknown: '?' }
 
+function wordsIn(say: Say): Record<StatusWord, string> {
+  return {
+    ok: say('ok'),
+    warning: say('warning'),
+    error: say('error'),
+    skipped: say('skipped'),
+    unknown: say('unknown'),
+  }
+}
+
+/** Returns a sign and a word without colours. */
+export function plainBadge(word: StatusWord, say: Say): string {
+  return `${signs[word]} ${wordsIn(say)[word]}`
+}
+
+/** Returns the columns of the widest badge. */
+export function badgeWidth(say: Say): number {
+  return Math.max(...Object.values(wordsIn(say)).map((word) => widthOf(`x ${word}`)))
+}
+
 /** Returns a sign and a word: colour alone says nothing. */
-export function badge(word: StatusWord, paint: Paint): string {
+export function badge(word: StatusWord, paint: Paint, say: Say = inEnglish): string {
   const colours: Record<StatusWord, (text: string) => string> = {
     ok: paint.good,
     warning: paint.warn,
@@ -54,7 +82,7 @@ export function badge(word: StatusWord, paint: Paint): string {
     skipped: paint.faint,
     unknown: paint.doubt,
   }
-  return colours[word](`${signs[word]} ${word}`)
+  return colours[word](plainBadge(word, say))
 }
 
 /** Returns what to say about a check in one line. */

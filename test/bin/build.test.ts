@@ -20,6 +20,7 @@ beforeEach(() => {
     'man.js',
     'packed.js',
     'third-party.js',
+    'translations.js',
     'wasm.js',
   ])
     cpSync(join(project, 'bin', name), join(folder, 'bin', name))

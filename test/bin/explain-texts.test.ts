@@ -226,7 +226,8 @@ describe('the files fit together', () => {
   })
 
   test.each([
-    'explain/faults/broken.ru.yaml',
+    'explain/faults/broken.rus.yaml',
+    'explain/other.ru.yaml',
     'explain/faults/broken.yml',
     'explain/faults/Broken.yaml',
     'explain/faults/broken.yaml~',
@@ -246,5 +247,93 @@ describe('the files fit together', () => {
     expect(
       saidOf({ 'explain/faults/broken.yaml': '', 'explain/terms/queue.yaml': 'title: [a]\nmeaning: 1\n' }),
     ).toHaveLength(8)
+  })
+})
+
+describe('translations', () => {
+  const sibling = 'explain/faults/broken.ru.yaml'
+  const signature = 'explain/signatures/lock-waiting.ru.yaml'
+  const program = 'explain/program.ru.yaml'
+
+  test('are compiled for each language, and leave the English texts as they are', () => {
+    const english = read()
+    const { translations, ...lists } = read({
+      [sibling]: 'title: сломано\ncauses:\n  - Сломалось.\nremedies:\n  - Почините.\n  - Или оставьте.\n',
+      [signature]: 'title: ждёт\ncause: Другой работает.\n',
+      [program]: "words:\n  '{1} checks': '{1} {1:проверка|проверки|проверок}'\n",
+      'explain/terms/queue.de.yaml': 'title: Schlange\n',
+    })
+    expect({ ...lists, translations: {} }).toEqual(english)
+    expect(translations).toEqual({
+      de: {
+        language: 'de',
+        forms: ['one', 'other'],
+        entries: { queue: { title: 'Schlange' } },
+        help: {},
+        words: {},
+        sentences: {},
+        phrases: {},
+      },
+      ru: {
+        language: 'ru',
+        forms: ['one', 'few', 'many'],
+        entries: {
+          broken: { title: 'сломано', causes: ['Сломалось.'], remedies: ['Почините.', 'Или оставьте.'] },
+          'lock-waiting': { title: 'ждёт', cause: 'Другой работает.' },
+        },
+        help: {},
+        words: { '{1} checks': '{1} {1:проверка|проверки|проверок}' },
+        sentences: {},
+        phrases: {},
+      },
+    })
+  })
+
+  test.each<[string, string, string, string]>([
+    ['without an entry', 'explain/faults/more.ru.yaml', 'title: ещё\n', '1:1: there is no explain/faults/more.yaml'],
+    ['of an unknown key', sibling, 'titel: сломано\n', '1:1: unknown key titel'],
+    ['of commands', sibling, 'verify:\n  - смотри\n', '1:1: unknown key verify'],
+    ['of nothing', sibling, '{}\n', '1:1: the file must NOT have fewer than 1 properties'],
+    [
+      'of a key that the entry lacks',
+      'explain/faults/stuck.ru.yaml',
+      'title: а\ncauses:\n  - б\n',
+      '2:1: explain/faults/stuck.yaml has no causes',
+    ],
+    [
+      'with a cause too many',
+      sibling,
+      'causes:\n  - а\n  - б\n',
+      '1:1: explain/faults/broken.yaml has 1 causes, and this 2',
+    ],
+    [
+      'with a remedy too few',
+      sibling,
+      'remedies:\n  - а\n',
+      '1:1: explain/faults/broken.yaml has 2 remedies, and this 1',
+    ],
+    ['of a signature, with causes', signature, 'causes:\n  - а\n', '1:1: unknown key causes'],
+    ['of the program, with a part too many', program, 'titles:\n  a: б\n', '1:1: unknown key titles'],
+    ['without a value', program, "words:\n  '{1} ok': норма\n", '2:4: the translation leaves out {1}'],
+    ['with a value too many', program, "words:\n  'ok {1}': '{1} {2}'\n", '2:4: {2} is no value of the English text'],
+    [
+      'with values out of order',
+      program,
+      "words:\n  '{2} of {1}': '{1} {2}'\n",
+      '2:4: its values are {1}, {2} and so on',
+    ],
+    [
+      'with values beside each other',
+      program,
+      "words:\n  'a {1}{2}': '{1} {2}'\n",
+      '2:4: something has to stand between',
+    ],
+    ['of a value alone', program, "words:\n  '{1}': '{1}'\n", '2:4: says nothing but values'],
+    ['with two forms', program, "words:\n  '{1} ok': '{1} {1:а|б}'\n", '2:4: {1:а|б} needs 3 forms'],
+    ['with a loose brace', program, "words:\n  'a {1}': '{1} {б}'\n", '2:4: has a brace that belongs to no value'],
+  ])('%s are refused', (_, file, text, said) => {
+    const found = saidOf({ [file]: text })
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain(`${file}:${said}`)
   })
 })

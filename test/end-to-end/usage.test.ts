@@ -54,6 +54,42 @@ describe('what works without any deployment', () => {
     expect(faultsOf(schema, JSON.parse(stdout))).toEqual([])
   })
 
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['--help', { LANG: 'ru_RU.UTF-8' }, /КОМАНДЫ\n(.*\n)* {2}doctor +Найти, что не так с установкой\n/],
+    ['--help --lang ru', {}, /^Находит неполадки .*\n\nВЕРСИЯ\n/],
+    ['--lang ru', {}, /^testops-admin находит .*\n\nС чего начать:\n/s],
+    ['lab --lang=ru', {}, /ИСПОЛЬЗОВАНИЕ\n.*\n\nКОМАНДЫ\n +lab break +Сломать учебную установку\n/],
+    ['explain lock-refused --lang ru', {}, /\nПочему так бывает\n/],
+    ['explain lock-refused', { LC_ALL: 'ru_RU.UTF-8' }, /\nПочему так бывает\n/],
+    // English wins where it is asked for, and where Russian cannot be shown
+    ['explain lock-refused --lang en', { LC_ALL: 'ru_RU.UTF-8' }, /\nWhy it happens\n/],
+    ['explain lock-refused', { LANG: 'ru_RU.UTF-8', LC_CTYPE: 'C' }, /\nWhy it happens\n/],
+    ['--help --lang en', { LANG: 'ru_RU.UTF-8' }, /COMMANDS\n/],
+    // the page of a command
+    ['doctor --help --lang ru', {}, /--fail-on=<option>/],
+  ])('%s with %j', async (line, environment, expected) => {
+    const { stdout, stderr, exitCode } = await place.run(words(line), { environment })
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
+    expect(stdout).toMatch(expected)
+  })
+
+  test('JSON is the same in every language', async () => {
+    const [english, russian] = await Promise.all(
+      ['en', 'ru'].map(async (lang) => place.run(['explain', 'stuck-lock', '--json', '--lang', lang])),
+    )
+    expect(russian?.stdout).toBe(english?.stdout)
+    expect(russian?.stdout).toContain('Liquibase')
+  })
+
+  test.each(['doctor --lang xx', 'explain --lang xx', '--help --lang xx', '--lang xx'])(
+    '%s names the languages',
+    async (line) => {
+      const { stderr, exitCode } = await place.run(words(line))
+      expect(exitCode).toBe(64)
+      expect(stderr).toMatch(/^Error: Expected --lang=xx to be one of: en, ru\n/)
+    },
+  )
+
   test('DEBUG, under which libraries print passwords, shows nothing', async () => {
     const { stderr } = await place.run(['checks'], { environment: { DEBUG: '*' } })
     expect(stderr).toBe('')

@@ -491,6 +491,7 @@ const others: Readonly<Record<string, string>> = {
       'shortLine',
       'statusWord',
       'badge',
+      'plainBadge',
       'oneLine',
       'lotsOf',
       'lotOf',
@@ -537,9 +538,12 @@ const others: Readonly<Record<string, string>> = {
       'remedyOf',
     ].map((name) => [name, 'makes no text']),
   ),
-  ...Object.fromEntries(['countOf', 'widthOf', 'lifeText'].map((name) => [name, 'numbers and words of this program'])),
+  ...Object.fromEntries(
+    ['countOf', 'widthOf', 'badgeWidth', 'lifeText'].map((name) => [name, 'numbers and words of this program']),
+  ),
   ...Object.fromEntries(['withGenerated'].map((name) => [name, 'a document of this repository'])),
   paintFor: 'colours of this program',
+  saying: 'the language of this program',
 }
 
 test('every function of src/output is looked at', async () => {

@@ -3,10 +3,12 @@ import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { doctorHtml } from '../../output/doctor/html.ts'
 import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../output/doctor/formats.ts'
 import type { FailOn } from '../../engine/report.ts'
+import { reportIn } from '../../core/translation.ts'
+import type { Translation } from '../../core/translation.ts'
 import { plainScreen } from '../../output/paint.ts'
 import { outputFiles, writeOutputFiles } from '../../runtime/output-file.ts'
 import type { OutputFile } from '../../runtime/output-file.ts'
-import { isDocument, reportText } from './print.ts'
+import { isDocument, isForPrograms, reportText } from './print.ts'
 import type { DocumentFormat, Format } from './print.ts'
 
 const documents = {
@@ -16,15 +18,23 @@ const documents = {
   prometheus: doctorPrometheus,
 } as const
 
-/** How a report is judged. */
+/** How a report is judged, and told. */
 interface Judged {
   exitCode: number
   failOn: FailOn
+  /** The language for people to read; formats for programs are English */
+  translation?: Translation | null | undefined
 }
 
 /** Returns the report as a document for another program, without secrets. */
-export function documentText(report: DoctorReport, format: DocumentFormat, { exitCode, failOn }: Judged): string {
-  return documents[format](withoutSecretsIn(report), { exitCode, areWarningsFailures: failOn !== 'error' })
+export function documentText(report: DoctorReport, format: DocumentFormat, judged: Judged): string {
+  const { exitCode, failOn } = judged
+  const shown = withoutSecretsIn(report)
+  const view = { exitCode, areWarningsFailures: failOn !== 'error' }
+  const translation = isForPrograms(format) ? null : judged.translation
+  if (!translation) return documents[format](shown, view)
+  const { texts, words: say } = translation
+  return documents[format](reportIn(shown, translation), { ...view, language: texts.language, say })
 }
 
 const endings: Readonly<Record<string, Format | DocumentFormat>> = {
@@ -52,6 +62,6 @@ export async function writeOutputs(
   await writeOutputFiles(outputs, (format) =>
     isDocument(format)
       ? documentText(report, format, judged)
-      : reportText(report, format, { screen: plainScreen, exitCode: judged.exitCode, verbose }),
+      : reportText(report, format, { ...judged, screen: plainScreen, verbose }),
   )
 }

@@ -3,6 +3,8 @@ import { AdminError } from '../../core/error.ts'
 import type { FailOn } from '../../engine/report.ts'
 import { exitCodeOf } from '../../engine/report.ts'
 import { typed } from '../../core/typed.ts'
+import { inEnglish } from '../../core/translation.ts'
+import type { Say, Translation } from '../../core/translation.ts'
 import { summary, tell } from '../../output/doctor/verdict.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, pause, withInterrupts, relayOf } from '../interrupt.ts'
@@ -45,6 +47,7 @@ interface WaitOptions {
   intervalMs: number
   isHealthy: (report: DoctorReport) => boolean
   progress: (message: string) => void
+  say?: Say | undefined
   signal: AbortSignal
 }
 
@@ -53,16 +56,15 @@ export async function waitUntilHealthy(
   diagnosis: Pick<Diagnosis, 'glance' | 'withRights'>,
   options: WaitOptions,
 ): Promise<DoctorReport> {
-  const { forMs, intervalMs, isHealthy, progress, signal } = options
+  const { forMs, intervalMs, isHealthy, progress, say = inEnglish, signal } = options
   const end = performance.now() + forMs
   for (;;) {
     const report = await diagnosis.glance()
     const left = end - performance.now()
     if (isHealthy(report) || left <= 0) return diagnosis.withRights(report)
     const wait = Math.min(intervalMs, left)
-    progress(
-      `${summary(tell(report))} Trying again in ${Math.ceil(wait / 1000)} s; giving up in ${Math.ceil(left / 1000)} s.`,
-    )
+    const next = `Trying again in ${Math.ceil(wait / 1000)} s; giving up in ${Math.ceil(left / 1000)} s.`
+    progress(`${summary(tell(report), say)} ${say(next)}`)
     if (!(await pause(wait, signal))) return report
   }
 }
@@ -84,6 +86,8 @@ export interface DoctorFlags {
   relay?: boolean
   /** Finds the rights of repairs; absent: nobody asks */
   commandOf?: CommandOf
+  /** What the report is told in; absent: English */
+  translation?: Translation | null
 }
 
 /** The streams to print on: those of `process`, except in tests. */
@@ -102,6 +106,7 @@ export async function examineAs(
 ): Promise<number> {
   const { stdout, stderr } = streams
   const format = flags.json ? 'json' : flags.format
+  const { translation = null } = flags
   if (flags.watch && (format === 'json' || isDocument(format))) {
     const words = format === 'json' ? ['--json'] : ['--format', format]
     const flag = words.join(' ')
@@ -123,16 +128,17 @@ export async function examineAs(
         ? await watchOn(flags, format as Format, examined, stdout, signal)
         : flags.wait
           ? await waitOn(flags, examined, stderr, signal)
-          : await once(examined, checks, format, streams)
+          : await once(flags, examined, checks, streams)
       const exitCode = exitCodeOf(report, flags['fail-on'])
       if (flags.watch) return exitCode
       print(
         stdout,
         isDocument(format)
-          ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'] })
+          ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'], translation })
           : textOf(flags, format, report, stdout),
       )
-      await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose: flags.verbose })
+      const judged = { exitCode, failOn: flags['fail-on'], verbose: flags.verbose, translation }
+      await documents?.writeOutputs(outputs, report, judged)
       return exitCode
     } finally {
       await examined.close()
@@ -182,7 +188,7 @@ export async function examinedOnce(flags: DoctorFlags, checks: readonly Check[])
   return run(async (signal) => {
     const examined = await open(flags, checks, signal)
     try {
-      return await once(examined, checks, flags.json ? 'json' : flags.format, process)
+      return await once(flags, examined, checks, process)
     } finally {
       await examined.close()
     }
@@ -190,14 +196,14 @@ export async function examinedOnce(flags: DoctorFlags, checks: readonly Check[])
 }
 
 async function once(
+  { json, format, translation }: DoctorFlags,
   examined: Diagnosis,
   checks: readonly Check[],
-  format: Format | DocumentFormat,
   { stdout, stderr }: Streams,
 ): Promise<DoctorReport> {
-  const screen = screenOf(stderr)
+  const screen = { ...screenOf(stderr), say: translation?.words }
   // without colours, nothing moves either
-  if (!stdout.isTTY || !stderr.isTTY || !screen.colour || format === 'json' || isDocument(format))
+  if (!stdout.isTTY || !stderr.isTTY || !screen.colour || json || format === 'json' || isDocument(format))
     return examined.examine()
   const live = liveList(
     stderr,
@@ -223,6 +229,7 @@ async function waitOn(
     intervalMs: flags.interval * 1000,
     isHealthy,
     progress: (message) => tellLine(stderr, message),
+    say: flags.translation?.words,
     signal,
   })
 }
@@ -244,7 +251,7 @@ async function watchOn(
     show: (report, before) =>
       printRound(stdout, textOf(flags, format, report, stdout), report, before, {
         terminal: stdout.isTTY === true,
-        screen: screenOf(stdout),
+        screen: { ...screenOf(stdout), say: flags.translation?.words },
         rows: stdout.rows ?? 24,
         intervalMs,
       }),
@@ -256,5 +263,6 @@ function textOf(flags: DoctorFlags, format: Format, report: DoctorReport, stdout
     screen: screenOf(stdout),
     exitCode: exitCodeOf(report, flags['fail-on']),
     verbose: flags.verbose,
+    translation: flags.translation,
   })
 }

@@ -4,11 +4,13 @@ import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import type { RepairDocument } from '../../core/repair.ts'
 import type { RunError } from '../../core/run.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
+import { checkIn } from '../../core/translation.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunResult } from '../../engine/carry-out.ts'
 import { exitCodeOf } from '../../engine/report.ts'
 import { errorText, typedHere } from '../../output/error-text.ts'
 import { fixSummary, leftText, remedyOf, tell, unplannedText } from '../../output/doctor/verdict.ts'
+import type { Screen } from '../../output/paint.ts'
 import { repairText } from '../../output/repair.ts'
 import { failureOf } from '../failure.ts'
 import { interruptible } from '../interrupt.ts'
@@ -16,6 +18,7 @@ import { ask, confirmed } from '../repair/confirm.ts'
 import { refuseIfReadOnly } from '../repair/read-only.ts'
 import { printEnd, tellStack } from '../repair/repair-command.ts'
 import { screenOf, jsonText, print, tellLine } from '../write.ts'
+import type { Printer } from '../write.ts'
 import { examinedOnce } from './examine-as.ts'
 import type { DoctorFlags } from './examine-as.ts'
 import { stepsOf } from './fix-steps.ts'
@@ -136,12 +139,21 @@ async function walked(walk: Walk): Promise<number> {
   if (after !== before) print(process.stdout, `\n${textOf(after, flags, exitCode)}`)
   if (stop) tellStop(stop)
   const withWarnings = flags['fix-warnings'] ?? false
-  if (flags['dry-run']) print(process.stdout, unplannedText(after, withWarnings, screenOf(process.stdout)))
+  if (flags['dry-run']) print(process.stdout, unplannedText(after, withWarnings, screenFor(flags)))
   else {
-    const told = { before, after, done, tookMs: performance.now() - begin, withWarnings }
-    print(process.stdout, fixSummary(told, screenOf(process.stdout)))
+    const summed = { before, after, done, tookMs: performance.now() - begin, withWarnings }
+    print(process.stdout, fixSummary(summed, screenFor(flags)))
   }
   return exitCode
+}
+
+function screenFor({ translation }: FixFlags, stream: Printer = process.stdout): Screen {
+  return { ...screenOf(stream), say: translation?.words }
+}
+
+/** Returns what is left to a person in the language of the report. */
+function told(step: FixStep, { translation }: FixFlags): FixStep {
+  return translation ? { ...step, root: checkIn(step.root, translation) } : step
 }
 
 async function repairAll(walk: Walk, before: DoctorReport): Promise<{ report: DoctorReport; stop?: Stop }> {
@@ -185,7 +197,7 @@ async function planAll(walk: Walk, report: DoctorReport): Promise<{ report: Doct
   for (const step of stepsOf(report, flags['fix-warnings'] ?? false)) {
     const { root, does, fix, command } = step
     if (does !== 'repair') {
-      if (!flags.json) print(process.stdout, `\n${leftText(step, screenOf(process.stdout))}`)
+      if (!flags.json) print(process.stdout, `\n${leftText(told(step, flags), screenFor(flags))}`)
       continue
     }
     // one repair may come first for several causes
@@ -293,7 +305,7 @@ async function leave(walk: Walk, step: FixStep): Promise<Stop | undefined> {
   if (does === 'wait') return stopped('REFUSED', `\`${root.id}\` needs time, not a repair. ${text}`, next)
   if (walk.flags.confirm !== undefined || walk.flags.json || !isAttended())
     return stopped('REFUSED', `\`${root.id}\` can only be repaired by hand. ${text}`, next)
-  print(process.stderr, `\n${leftText(step, screenOf(process.stderr))}`)
+  print(process.stderr, `\n${leftText(told(step, walk.flags), screenFor(walk.flags, process.stderr))}`)
   const answer = await interruptible(async (signal) =>
     ask('Press Enter once that is done, Ctrl-C to stop: ', { input: process.stdin, output: process.stderr }, signal),
   ).catch((error: unknown) => {
@@ -328,6 +340,7 @@ function textOf(report: DoctorReport, flags: FixFlags, exitCode: number | null):
     screen: screenOf(process.stdout),
     exitCode,
     verbose: flags.verbose,
+    translation: flags.translation,
   })
 }
 

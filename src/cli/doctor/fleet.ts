@@ -9,6 +9,8 @@ import type { FailOn } from '../../engine/report.ts'
 import { fleetText, isExamined } from '../../output/doctor/fleet.ts'
 import type { Examined, FleetDocument } from '../../output/doctor/fleet.ts'
 import { plainScreen } from '../../output/paint.ts'
+import { inEnglish } from '../../core/translation.ts'
+import type { Translation } from '../../core/translation.ts'
 import type { Screen } from '../../output/paint.ts'
 import type { OneOfAll } from '../../runtime/index.ts'
 import { failureOf } from '../failure.ts'
@@ -66,7 +68,14 @@ export async function examineFleet(
     const examined = await examineEach(chosen, flags, checks, signal)
     const exitCode = worstOf(examined.map((it) => it.exitCode))
     const text = async (as: Format | DocumentFormat, screen: Screen): Promise<string> =>
-      textOf(examined, as, { screen, exitCode, verbose: flags.verbose, failOn: flags['fail-on'], config: flags.config })
+      textOf(examined, as, {
+        screen,
+        exitCode,
+        verbose: flags.verbose,
+        failOn: flags['fail-on'],
+        config: flags.config,
+        translation: flags.translation,
+      })
     print(process.stdout, await text(format, screenOf(process.stdout)))
     if (outputs.length > 0) {
       const texts = new Map(
@@ -162,13 +171,17 @@ async function examineOne(
 }
 
 /** Shows on a terminal how many have been examined. */
-function teller(all: number, { json, format }: Pick<DoctorFlags, 'json' | 'format'>): { ended(): void; clear(): void } {
+function teller(
+  all: number,
+  { json, format, translation }: Pick<DoctorFlags, 'json' | 'format' | 'translation'>,
+): { ended(): void; clear(): void } {
+  const { words: say = inEnglish } = translation ?? {}
   const { stdout, stderr } = process
   const isShown = stdout.isTTY && stderr.isTTY && !json && (format === 'table' || format === 'short')
   if (!isShown || !screenOf(stderr).colour) return { ended: () => undefined, clear: () => undefined }
   let count = 0
   return {
-    ended: () => draw(stderr, cursor.emptyLine, `… ${(count += 1)} of ${all} deployments examined`),
+    ended: () => draw(stderr, cursor.emptyLine, `… ${say(`${(count += 1)} of ${all} deployments examined`)}`),
     clear: () => draw(stderr, cursor.emptyLine, ''),
   }
 }
@@ -176,7 +189,14 @@ function teller(all: number, { json, format }: Pick<DoctorFlags, 'json' | 'forma
 async function textOf(
   examined: readonly Examined[],
   format: Format | DocumentFormat,
-  view: { screen: Screen; exitCode: number; verbose: boolean; failOn: FailOn; config: string | undefined },
+  view: {
+    screen: Screen
+    exitCode: number
+    verbose: boolean
+    failOn: FailOn
+    config: string | undefined
+    translation: Translation | null | undefined
+  },
 ): Promise<string> {
   const shown = examined.map((it) => ({ ...it, result: withoutSecretsIn(it.result) }))
   if (format === 'json') {
@@ -191,5 +211,6 @@ async function textOf(
   const whole = reports.map((report) =>
     reportText(report, 'table', { ...view, exitCode: exitCodeOf(report, view.failOn) }),
   )
-  return [...whole, fleetText(shown, { ...view, isShort: format === 'short' || view.verbose })].join('\n')
+  const screen = { ...view.screen, say: view.translation?.words }
+  return [...whole, fleetText(shown, { ...view, screen, isShort: format === 'short' || view.verbose })].join('\n')
 }

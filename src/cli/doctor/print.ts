@@ -1,7 +1,10 @@
 import type { CheckReport, DoctorReport } from '../../core/check.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { doctorChanges, doctorShort, doctorTable, fitted, shortLine } from '../../output/doctor/table.ts'
+import { reportIn } from '../../core/translation.ts'
+import type { Translation } from '../../core/translation.ts'
 import type { DoctorView } from '../../output/doctor/table.ts'
+import { saying } from '../../output/paint.ts'
 import type { Screen } from '../../output/paint.ts'
 import { clip, countOf } from '../../output/text.ts'
 import { cursor, draw, jsonText, print } from '../write.ts'
@@ -18,11 +21,22 @@ export function isDocument(format: Format | DocumentFormat): format is DocumentF
   return (documentFormats as readonly string[]).includes(format)
 }
 
-/** Returns the report in the given format, without secrets. */
-export function reportText(report: DoctorReport, format: Format, view: DoctorView): string {
+/** True for a format that is English in every language. */
+export function isForPrograms(format: Format | DocumentFormat): boolean {
+  return format === 'json' || format === 'junit' || format === 'prometheus'
+}
+
+/** Returns the report in the given format, without secrets. JSON is English, whatever is spoken. */
+export function reportText(
+  report: DoctorReport,
+  format: Format,
+  { translation, ...view }: DoctorView & { translation?: Translation | null | undefined },
+): string {
   const shown = withoutSecretsIn(report)
   if (format === 'json') return jsonText(shown)
-  return format === 'short' ? doctorShort(shown, view.screen) : doctorTable(shown, view)
+  const screen = { ...view.screen, say: translation?.words }
+  const told = translation ? reportIn(shown, translation) : shown
+  return format === 'short' ? doctorShort(told, screen) : doctorTable(told, { ...view, screen })
 }
 
 /** Rows below the report: an empty line, the closing line, and the cursor's row */
@@ -41,11 +55,12 @@ export function printRound(
     rows,
     screen: { columns },
   } = to
+  const say = saying(to.screen)
   draw(
     stream,
     cursor.home,
-    `${fitted(text, { rows: rows - footRows, columns })}\nRepeats every ${to.intervalMs / 1000} s. Press ` +
-      `Ctrl-C to stop.\n`,
+    `${fitted(text, { rows: rows - footRows, columns, say: to.screen.say })}\n` +
+      `${say(`Repeats every ${to.intervalMs / 1000} s. Press Ctrl-C to stop.`)}\n`,
   )
 }
 
@@ -64,6 +79,7 @@ export function liveList(terminal: Terminal, screen: Screen, ids: readonly strin
   const idWidth = Math.max(...ids.map((id) => id.length))
   // colours are left out: a line is cut to one row of the terminal, and a cut colour would run on
   const plain = { ...screen, colour: false }
+  const say = saying(screen)
   const room = Math.max(2, (terminal.rows ?? 24) - 2)
   const waiting = new Set(ids)
   let lines = 0
@@ -76,7 +92,10 @@ export function liveList(terminal: Terminal, screen: Screen, ids: readonly strin
       const rest =
         waiting.size === 0
           ? ''
-          : clip(`… ${countOf(waiting.size, 'check')} running: ${[...waiting].join(', ')}`, screen.columns - 1)
+          : clip(
+              `… ${say(`${countOf(waiting.size, 'check')} running`)}: ${[...waiting].join(', ')}`,
+              screen.columns - 1,
+            )
       draw(terminal, cursor.emptyLine, `${result}${rest}`)
       begun = true
     },

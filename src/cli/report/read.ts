@@ -1,6 +1,8 @@
 import type { Check, DoctorReport } from '../../core/check.ts'
 import { judgeAsOf } from '../../core/local-time.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import { inEnglish } from '../../core/translation.ts'
+import type { Translation } from '../../core/translation.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 import { diagnosisFile, evidenceFile, readEvidence } from '../../engine/recording/contents.ts'
 import type { Evidence, Gap } from '../../engine/recording/contents.ts'
@@ -155,6 +157,8 @@ export interface FromFlags {
   format: Format | DocumentFormat
   output?: readonly string[] | undefined
   'fail-on': FailOn
+  /** What the report is told in; absent: English */
+  translation?: Translation | null
 }
 
 /**
@@ -186,21 +190,24 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     }
     const exitCode = exitCodeOf(report, flags['fail-on'])
     const { version, createdAt } = manifest
+    const { words: say = inEnglish } = flags.translation ?? {}
     if (format !== 'json')
       tellLine(
         process.stderr,
-        `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now. Commands in it come ` +
-          'from the report.',
+        say(
+          `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now. Commands in it ` +
+            'come from the report.',
+        ),
       )
     const screen = screenOf(process.stdout)
-    const { verbose } = flags
+    const { verbose, translation } = flags
     print(
       process.stdout,
       isDocument(format)
-        ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'] })
-        : reportText(report, format, { screen, exitCode, verbose }),
+        ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'], translation })
+        : reportText(report, format, { screen, exitCode, verbose, translation }),
     )
-    await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose })
+    await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose, translation })
     return exitCode
   })
 }

@@ -3,8 +3,9 @@ import type { RunError } from '../../core/run.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import { onDeployment } from '../../core/typed.ts'
 import { typedHere } from '../error-text.ts'
+import type { Say } from '../../core/translation.ts'
 import type { Screen } from '../paint.ts'
-import { badge, oneLine, paintFor } from '../paint.ts'
+import { badge, badgeWidth, oneLine, paintFor, plainBadge, saying } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
 import { remedyOf, summary, tell } from './verdict.ts'
@@ -51,10 +52,11 @@ const mostOfError = 200
  */
 export function fleetText(examined: readonly Examined[], { screen, exitCode, isShort, config }: FleetView): string {
   const width = Math.min(30, Math.max(0, ...examined.map(({ result }) => widthOf(result.deployment))))
+  const say = saying(screen)
   const lines = examined.flatMap((it) => [...headOf(it, width, screen), ...(isShort ? [] : causesOf(it, screen))])
   const next = nextOf(examined, config)
-  const end = hang('', `${countsOf(examined)} Exit code ${exitCode}.`, screen.columns)
-  return [...lines, '', ...end, ...(next === null ? [] : [`Next: ${printable(next)}`])]
+  const end = hang('', `${countsOf(examined, say)} ${say(`Exit code ${exitCode}.`)}`, screen.columns)
+  return [...lines, '', ...end, ...(next === null ? [] : [`${say('Next:')} ${printable(next)}`])]
     .map((line) => `${line}\n`)
     .join('')
 }
@@ -67,18 +69,20 @@ function stateOf({ summary: { error, unknown, warning } }: DoctorReport): Status
 
 function headOf({ result }: Examined, width: number, screen: Screen): string[] {
   const word = isExamined(result) ? stateOf(result) : 'error'
-  const gap = ' '.repeat(9 - widthOf(`x ${word}`))
-  const head = `${badge(word, paintFor(screen))}${gap}  ${pad(printable(result.deployment), width)}  `
-  return hang(head, isExamined(result) ? aboutReport(result) : aboutError(result), screen.columns)
+  const say = saying(screen)
+  const gap = ' '.repeat(badgeWidth(say) - widthOf(plainBadge(word, say)))
+  const head = `${badge(word, paintFor(screen), say)}${gap}  ${pad(printable(result.deployment), width)}  `
+  return hang(head, isExamined(result) ? aboutReport(result, say) : aboutError(result, say), screen.columns)
 }
 
-function aboutReport(report: DoctorReport): string {
-  const build = report.build === null ? '' : `, build ${printable(report.build)}`
-  return `${printable(report.platform)}${build}. ${summary(tell(report))}`
+function aboutReport(report: DoctorReport, say: Say): string {
+  const platform = printable(report.platform)
+  const about = report.build === null ? platform : say(`${platform}, build ${printable(report.build)}`)
+  return `${about}. ${summary(tell(report), say)}`
 }
 
-function aboutError({ error, exitCode }: Unexamined): string {
-  return `Not examined (exit code ${exitCode}): ${clip(printable(error.message.replace(/\s+/g, ' ')), mostOfError)}`
+function aboutError({ error, exitCode }: Unexamined, say: Say): string {
+  return `${say(`Not examined (exit code ${exitCode}):`)} ${clip(printable(error.message.replace(/\s+/g, ' ')), mostOfError)}`
 }
 
 /** Returns the causes of one deployment, each with the first command of its remedy. */
@@ -93,18 +97,18 @@ function causesOf({ result }: Examined, { columns }: Screen): string[] {
   })
 }
 
-function countsOf(examined: readonly Examined[]): string {
+function countsOf(examined: readonly Examined[], say: Say): string {
   const reports = examined.flatMap(({ result }) => (isExamined(result) ? [result] : []))
   const count = (word: StatusWord): number => reports.filter((it) => stateOf(it) === word).length
   const parts = [
-    [count('ok'), 'healthy'],
-    [count('error'), 'with problems'],
-    [count('warning'), 'with warnings only'],
-    [count('unknown'), 'not fully checked'],
-    [examined.length - reports.length, 'not examined'],
-  ] as const
-  const told = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`)
-  return `${countOf(examined.length, 'deployment')}: ${told.join(', ')}.`
+    say(`${count('ok')} healthy`),
+    say(`${count('error')} with problems`),
+    say(`${count('warning')} with warnings only`),
+    say(`${count('unknown')} not fully checked`),
+    say(`${examined.length - reports.length} not examined`),
+  ]
+  const told = parts.filter((it) => !it.startsWith('0 '))
+  return `${say(countOf(examined.length, 'deployment'))}: ${told.join(', ')}.`
 }
 
 /** Returns what to type for the first deployment that has the exit code of all; null if all are healthy. */

@@ -4,7 +4,8 @@ import { harmless } from '../../core/harmless.ts'
 import { isTimeZone } from '../../core/local-time.ts'
 import { typedHere } from '../error-text.ts'
 import { markdownBlock, markdownCode, markdownText, xmlElement, xmlText } from '../markup.ts'
-import { oneLine, statusWord } from '../paint.ts'
+import type { Say } from '../../core/translation.ts'
+import { oneLine, saying, statusWord } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { countOf, printable } from '../text.ts'
 import { isExamined } from './fleet.ts'
@@ -17,6 +18,9 @@ export interface FormatView {
   exitCode: number
   /** True if warnings, and what could not be checked, count as failures */
   areWarningsFailures: boolean
+  /** The language of a page or of Markdown, besides English; formats for programs are English */
+  language?: string | undefined
+  say?: Say | undefined
 }
 
 /** Returns the report as JUnit XML, for build servers: a test case for each check. */
@@ -85,26 +89,33 @@ function detailsOf(check: CheckReport): string[] {
 const seconds = (ms: number): string => (ms / 1000).toFixed(3)
 
 /** Returns the report as Markdown, for a ticket: its time in UTC, and in the service's zone if that is another. */
-export function doctorMarkdown(report: DoctorReport, { exitCode }: FormatView): string {
+export function doctorMarkdown(report: DoctorReport, view: FormatView): string {
   const { deployment, platform, build, durationMs, checks } = report
   const told = tell(report)
-  const about = build === null ? platform : `${platform}, build ${build}`
+  const say = saying(view)
+  const about = build === null ? platform : say(`${platform}, build ${build}`)
+  const healthy =
+    view.say === undefined
+      ? `${told.ok.map(({ id }) => markdownCode(id)).join(', ')}.`
+      : listed(told.ok, ({ title }) => title)
   return `${[
-    `## ${markdownText(deployment)}: ${markdownText(summary(told))}`,
-    `${markdownText(about)}. ${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s, ` +
-      `${timesOf(report)}. Exit code ${exitCode}.`,
-    ...(report.found === undefined ? [] : [`Found without a configuration: ${markdownText(report.found)}`]),
-    ...told.stories.map((story, at) => storyOf(story, told.stories[at - 1]?.root)),
-    ...(told.stories.length === 0 ? [] : (report.events?.unseen ?? [])).map(
-      (why) => `Some changes could not be looked up: ${markdownText(why)}`,
+    `## ${markdownText(deployment)}: ${markdownText(summary(told, say))}`,
+    `${markdownText(about)}. ${say(`${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`)}, ` +
+      `${timesOf(report)}. ${say(`Exit code ${view.exitCode}.`)}`,
+    ...(report.found === undefined ? [] : [say(`Found without a configuration: ${markdownText(report.found)}`)]),
+    ...told.stories.map((story, at) => storyOf(story, told.stories[at - 1]?.root, view)),
+    ...(told.stories.length === 0 ? [] : (report.events?.unseen ?? [])).map((why) =>
+      say(`Some changes could not be looked up: ${markdownText(why)}`),
     ),
-    ...(told.unknown.length === 0 ? [] : ['### Could not be determined', told.unknown.map(unknownOf).join('\n\n')]),
-    ...(told.skipped.length === 0 ? [] : ['### Skipped', listed(told.skipped, (it) => it.reason ?? '')]),
+    ...(told.unknown.length === 0
+      ? []
+      : [`### ${say('Could not be determined')}`, told.unknown.map(unknownOf).join('\n\n')]),
+    ...(told.skipped.length === 0 ? [] : [`### ${say('Skipped')}`, listed(told.skipped, (it) => it.reason ?? '')]),
     ...(told.suppressed.length === 0
       ? []
-      : ['### Suppressed', listed(told.suppressed, (it) => `${it.reason ?? ''}. ${findingsOf(it)}`)]),
-    '### Healthy',
-    told.ok.length === 0 ? 'No check is ok.' : `${told.ok.map(({ id }) => markdownCode(id)).join(', ')}.`,
+      : [`### ${say('Suppressed')}`, listed(told.suppressed, (it) => `${it.reason ?? ''}. ${findingsOf(it)}`)]),
+    `### ${say('Healthy')}`,
+    told.ok.length === 0 ? say('No check is ok.') : healthy,
   ].join('\n\n')}\n`
 }
 
@@ -123,25 +134,31 @@ function unknownOf({ id, error }: CheckReport): string {
   return suggestions.length === 0 ? item : `${item}\n\n${markdownBlock(suggestions.map(typedHere))}`
 }
 
-function storyOf({ root, explained, unjudged }: Story, before: CheckReport | undefined): string {
-  const changes = changesTold(root, before)
+function storyOf({ root, explained, unjudged }: Story, before: CheckReport | undefined, view: FormatView): string {
+  const say = saying(view)
+  const changes = changesTold(root, before, say)
   const evidence = (root.findings ?? []).flatMap(({ message, evidence: lines }) => [
     markdownText(message),
     ...(lines.length === 0 ? [] : [markdownBlock(lines)]),
   ])
-  const { text, commands } = remedyOf(root)
+  const { text, commands } = remedyOf(root, say)
   return [
-    `### ${root.severity === 'error' ? 'Problem' : 'Warning'}: ${markdownCode(root.id)}`,
+    `### ${root.severity === 'error' ? say('Problem') : say('Warning')}: ${markdownCode(root.id)}`,
+    ...(view.say === undefined ? [] : [say(`Should be: ${markdownText(root.title)}.`)]),
     ...evidence,
-    ...(explained.length === 0 ? [] : [`Consequences:\n\n${listed(explained, oneLine)}`]),
-    ...(unjudged.length === 0 ? [] : [`Blocked checks: ${unjudged.map(({ id }) => markdownCode(id)).join(', ')}`]),
+    ...(explained.length === 0 ? [] : [`${say('Consequences:')}\n\n${listed(explained, oneLine)}`]),
+    ...(unjudged.length === 0
+      ? []
+      : [`${say('Blocked checks:')} ${unjudged.map(({ id }) => markdownCode(id)).join(', ')}`]),
     ...(changes === null ? [] : [[changes.head, ...listOf(changes.lines)].join('\n\n')]),
-    `**Repair:** ${markdownText(text)}`,
+    `**${say('Repair:')}** ${markdownText(text)}`,
     ...(commands.length === 0 ? [] : [markdownBlock(commands.map(typedHere))]),
-    ...(root.remedy?.lacks === undefined ? [] : [`**Missing right:** ${markdownText(root.remedy.lacks)}`]),
+    ...(root.remedy?.lacks === undefined ? [] : [`**${say('Missing right:')}** ${markdownText(root.remedy.lacks)}`]),
     ...(root.remedy?.grant?.length ? [markdownBlock(root.remedy.grant)] : []),
-    ...(root.remedy?.risk === undefined ? [] : [`**Risk:** ${markdownText(root.remedy.risk)}`]),
-    ...(root.remedy?.undo === undefined ? [] : [`**Undo:**\n\n${markdownBlock([typedHere(root.remedy.undo)])}`]),
+    ...(root.remedy?.risk === undefined ? [] : [`**${say('Risk:')}** ${markdownText(root.remedy.risk)}`]),
+    ...(root.remedy?.undo === undefined
+      ? []
+      : [`**${say('Undo:')}**\n\n${markdownBlock([typedHere(root.remedy.undo)])}`]),
   ].join('\n\n')
 }
 

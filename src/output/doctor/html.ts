@@ -7,7 +7,8 @@ import { timeLine } from '../html/time-line.ts'
 import type { Lane } from '../html/time-line.ts'
 import { html } from '../markup.ts'
 import type { Html } from '../markup.ts'
-import { oneLine, statusWord } from '../paint.ts'
+import type { Say } from '../../core/translation.ts'
+import { oneLine, saying, statusWord } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { countOf } from '../text.ts'
 import type { FormatView } from './formats.ts'
@@ -18,6 +19,9 @@ type Told = ReturnType<typeof tell>
 
 /** What the parts of a page share. */
 interface View {
+  say: Say
+  /** True for a language in which titles say more than what was found */
+  areTitlesShown: boolean
   times: (iso: string) => Html
   command: (typed: string) => Html
 }
@@ -28,24 +32,27 @@ const most = { stories: 200, findings: 20, commands: 20, checks: 200, changes: 5
 const mostWhole = 4_000_000
 
 /** Returns the report as one HTML page, for a ticket or a mail: it loads nothing, and needs no script to be read. */
-export function doctorHtml(report: DoctorReport, { exitCode }: FormatView): string {
+export function doctorHtml(report: DoctorReport, { exitCode, ...spoken }: FormatView): string {
   const told = tell(report)
-  const view = { times: timesIn(report.timeZone), command: commands() }
+  const say = saying(spoken)
+  const times = timesIn(report.timeZone)
+  const view = { say, areTitlesShown: spoken.say !== undefined, times, command: commands(say) }
   return htmlPage({
-    kind: 'Diagnosis of a deployment',
+    ...spoken,
+    kind: say('Diagnosis of a deployment'),
     name: report.deployment,
     status: statusOf(told),
-    headline: headlineOf(told),
-    verdict: verdictOf(told),
+    headline: headlineOf(told, say),
+    verdict: verdictOf(told, say),
     facts: factsOf(report, exitCode, view),
     sections: [
       causesOf(told, view),
       timeLineOf(report, view),
-      partsOf(report),
+      partsOf(report, view),
       unknownOf(told, view),
-      skippedOf(told),
-      suppressedOf(told),
-      healthyOf(told),
+      skippedOf(told, view),
+      suppressedOf(told, view),
+      healthyOf(told, view),
     ].flatMap((it) => it ?? []),
   })
 }
@@ -56,25 +63,26 @@ function statusOf({ stories, unknown }: Told): StatusWord {
   return unknown.length > 0 ? 'unknown' : 'ok'
 }
 
-function headlineOf({ stories, unknown }: Told): string {
+function headlineOf({ stories, unknown }: Told, say: Say): string {
   const errors = stories.filter(({ root }) => root.severity === 'error').length
   const warnings = stories.length - errors
-  const found = [errors > 0 ? countOf(errors, 'problem') : '', warnings > 0 ? countOf(warnings, 'warning') : ''].filter(
-    Boolean,
-  )
+  const found = [
+    errors > 0 ? say(countOf(errors, 'problem')) : '',
+    warnings > 0 ? say(countOf(warnings, 'warning')) : '',
+  ].filter(Boolean)
   if (found.length > 0) return found.join(', ')
-  return unknown.length > 0 ? 'No problem found, but not everything could be checked' : 'Healthy'
+  return unknown.length > 0 ? say('No problem found, but not everything could be checked') : say('Healthy')
 }
 
 /** Returns the causes, with links to them, or how many checks are ok. */
-function verdictOf({ stories, unknown, skipped, suppressed, ok }: Told): Html {
+function verdictOf({ stories, unknown, skipped, suppressed, ok }: Told, say: Say): Html {
   const parts = [
-    ...(stories.length === 0 ? [html`${ok.length} ok`] : []),
+    ...(stories.length === 0 ? [html`${say(`${ok.length} ok`)}`] : []),
     ...stories.slice(0, 10).map(({ root }, at) => html`<a href="#cause-${at + 1}">${root.id}</a>`),
-    ...(stories.length > 10 ? [html`${stories.length - 10} more`] : []),
-    ...(unknown.length > 0 ? [html`${countOf(unknown.length, 'check')} could not be judged`] : []),
-    ...(stories.length === 0 && skipped.length > 0 ? [html`${skipped.length} skipped`] : []),
-    ...(suppressed.length > 0 ? [html`${suppressed.length} suppressed`] : []),
+    ...(stories.length > 10 ? [html`${say(`${stories.length - 10} more`)}`] : []),
+    ...(unknown.length > 0 ? [html`${say(`${countOf(unknown.length, 'check')} could not be judged`)}`] : []),
+    ...(stories.length === 0 && skipped.length > 0 ? [html`${say(`${skipped.length} skipped`)}`] : []),
+    ...(suppressed.length > 0 ? [html`${say(`${suppressed.length} suppressed`)}`] : []),
   ]
   return html`${parts.map((it, at) => (at === 0 ? it : html`, ${it}`))}`
 }
@@ -84,103 +92,108 @@ type Fact = readonly [name: string, value: Html | string]
 function factsOf(
   { startedAt, durationMs, platform, build, checks, found }: DoctorReport,
   exitCode: number,
-  { times }: View,
+  { times, say }: View,
 ): Fact[] {
   return [
-    ['Checked at', times(startedAt)],
-    ['Platform', platform],
-    ...(build === null ? [] : [['Build', build] as const]),
-    ['Extent', `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`],
-    ['Exit code of doctor', String(exitCode)],
-    ...(found === undefined ? [] : [['Found without a configuration', found] as const]),
+    [say('Checked at'), times(startedAt)],
+    [say('Platform'), platform],
+    ...(build === null ? [] : [[say('Build'), build] as const]),
+    [say('Extent'), say(`${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`)],
+    [say('Exit code of doctor'), String(exitCode)],
+    ...(found === undefined ? [] : [[say('Found without a configuration'), found] as const]),
   ]
 }
 
 function causesOf({ stories }: Told, view: View): Section | null {
   if (stories.length === 0) return null
+  const { say } = view
   let room = mostWhole
   const content = some(
     stories,
     most.stories,
     (story, at) => {
-      const shown = room > 0 ? causeOf(story, at + 1, view) : causeInBrief(story, at + 1)
+      const shown = room > 0 ? causeOf(story, at + 1, view) : causeInBrief(story, at + 1, view)
       room -= shown.html.length
       return shown
     },
-    (left) => html`<p class="soft">${grouped(left)} more causes are left out.</p>\n`,
+    (left) => html`<p class="soft">${say(`${grouped(left)} more causes are left out.`)}</p>\n`,
   )
-  return { id: 'causes', title: 'What is wrong', count: stories.length, content }
+  return { id: 'causes', title: say('What is wrong'), count: stories.length, content }
 }
 
 function causeOf({ root, explained, unjudged }: Story, number: number, view: View): Html {
-  const { text, commands: typed } = remedyOf(root)
+  const { say } = view
+  const { text, commands: typed } = remedyOf(root, say)
   const { risk, undo, lacks, grant = [] } = root.remedy ?? {}
   const findings = root.findings ?? []
   const found = some(
     findings,
     most.findings,
-    (it) => findingOf(it, findings.length === 1),
-    (left) => html`<p class="soft">${countOf(left, 'more finding is', 'more findings are')} left out.</p>\n`,
+    (it) => findingOf(it, findings.length === 1, say),
+    (left) => html`<p class="soft">${say(`${countOf(left, 'more finding is', 'more findings are')} left out.`)}</p>\n`,
   )
   return article(
     root,
     number,
-    html`${found}${beganOf(root, view)}<h4>What to do</h4>
+    view,
+    html`${found}${beganOf(root, view)}<h4>${say('What to do')}</h4>
 <p>${text}</p>
 ${commandsOf(typed.map(typedHere), view)}${
-  lacks === undefined ? html`` : html`<p>Missing right: ${lacks}</p>\n${commandsOf(grant, view)}`
-}${risk === undefined ? html`` : html`<p>Risk: ${risk}</p>\n`}${
-  undo === undefined ? html`` : html`<h4>Undo</h4>\n${view.command(typedHere(undo))}`
-}${explained.length === 0 ? html`` : html`<h4>Consequences</h4>\n${listOf(explained.map(lineOf))}\n`}${
+  lacks === undefined ? html`` : html`<p>${say('Missing right:')} ${lacks}</p>\n${commandsOf(grant, view)}`
+}${risk === undefined ? html`` : html`<p>${say('Risk:')} ${risk}</p>\n`}${
+  undo === undefined ? html`` : html`<h4>${say('Undo')}</h4>\n${view.command(typedHere(undo))}`
+}${explained.length === 0 ? html`` : html`<h4>${say('Consequences')}</h4>\n${listOf(explained.map(lineOf))}\n`}${
   unjudged.length === 0
     ? html``
-    : html`<h4>Could not be checked because of it</h4>\n<p>${codes(unjudged.map(({ id }) => id))}</p>\n`
+    : html`<h4>${say('Could not be checked because of it')}</h4>\n<p>${codes(unjudged.map(({ id }) => id))}</p>\n`
 }`,
   )
 }
 
-function causeInBrief({ root }: Story, number: number): Html {
-  const rest = 'The evidence, the commands and the consequences are left out: the page would be too large.'
+function causeInBrief({ root }: Story, number: number, view: View): Html {
+  const { say } = view
+  const rest = say('The evidence, the commands and the consequences are left out: the page would be too large.')
   return article(
     root,
     number,
+    view,
     html`<p class="said">${oneLine(root)}</p>
-<h4>What to do</h4>
-<p>${remedyOf(root).text}</p>
+<h4>${say('What to do')}</h4>
+<p>${remedyOf(root, say).text}</p>
 <p class="soft">${rest}</p>
 `,
   )
 }
 
-function article(root: CheckReport, number: number, content: Html): Html {
+function article(root: CheckReport, number: number, { say, areTitlesShown }: View, content: Html): Html {
   const id = html`cause-${number}`
   return html`<article class="cause ${statusWord(root)}" aria-labelledby="${id}">
-<h3 id="${id}" tabindex="-1">${statusBadge(statusWord(root))} <code>${root.id}</code></h3>
-${content}</article>
+<h3 id="${id}" tabindex="-1">${statusBadge(statusWord(root), say)} <code>${root.id}</code></h3>
+${areTitlesShown ? html`<p>${say(`Should be: ${root.title}.`)}</p>\n` : html``}${content}</article>
 `
 }
 
 const lineOf = (check: CheckReport): Html => html`<code>${check.id}</code>: ${oneLine(check)}`
 
-function findingOf({ message, evidence }: Finding, isOnly: boolean): Html {
+function findingOf({ message, evidence }: Finding, isOnly: boolean, say: Say): Html {
   return html`<p class="said">${message}</p>
-${evidence.length === 0 ? html`` : html`${isOnly ? html`<h4>Evidence</h4>\n` : html``}${blockOf(evidence)}\n`}`
+${evidence.length === 0 ? html`` : html`${isOnly ? html`<h4>${say('Evidence')}</h4>\n` : html``}${blockOf(evidence)}\n`}`
 }
 
-function commandsOf(typed: Remedy['commands'], { command }: View): Html {
+function commandsOf(typed: Remedy['commands'], { command, say }: View): Html {
   return some(
     typed,
     most.commands,
     (it) => command(it),
-    (left) => html`<p class="soft">${countOf(left, 'more command is', 'more commands are')} left out.</p>\n`,
+    (left) => html`<p class="soft">${say(`${countOf(left, 'more command is', 'more commands are')} left out.`)}</p>\n`,
   )
 }
 
-function beganOf({ began, changes }: CheckReport, { times }: View): Html {
-  const since = began === undefined ? html`` : html`<h4>First sign</h4>\n<p>${times(began)}</p>\n`
+function beganOf({ began, changes }: CheckReport, { times, say }: View): Html {
+  const since = began === undefined ? html`` : html`<h4>${say('First sign')}</h4>\n<p>${times(began)}</p>\n`
   if (changes === undefined) return since
-  const before = html`<h4>What changed in the ${began === undefined ? 'last 24 hours' : '24 hours before'}</h4>\n`
-  if (changes.length === 0) return html`${since}${before}<p>No change is known.</p>\n`
+  const before = html`<h4>${say(`What changed in the ${began === undefined ? 'last 24 hours' : '24 hours before'}`)}</h4>\n`
+  if (changes.length === 0) return html`${since}${before}<p>${say('No change is known.')}</p>\n`
   const items = changes.map(
     ({ at, kind, message, proof }) =>
       html`${times(at)}: ${isShown(kind) ? kinds[kind].name : kind}: ${message}${
@@ -205,17 +218,17 @@ const kinds: Readonly<Record<Exclude<EventKind, 'log'>, Pick<Lane, 'name' | 'sha
   disk: { name: 'Disk', shape: 'square' },
 }
 
-function timeLineOf({ events, timeZone, checks }: DoctorReport, { times }: View): Section | null {
+function timeLineOf({ events, timeZone, checks }: DoctorReport, { times, say }: View): Section | null {
   if (events === undefined) return null
   const { from, to, list, unseen } = events
   const lanes = [...beginnings(checks), ...lanesOf(list)]
   const drawn = lanes.length === 0 ? null : timeLine({ from, to, timeZone, lanes })
   return {
     id: 'time',
-    title: 'What happened before',
+    title: say('What happened before'),
     content: html`${
       lanes.length === 0 ? html`<p>Nothing is on record from ${times(from)} to ${times(to)}.</p>\n` : (drawn ?? html``)
-    }${unseen.length === 0 ? html`` : html`<h3>Could not be asked</h3>\n${listOf(unseen.map((it) => html`${it}`))}`}`,
+    }${unseen.length === 0 ? html`` : html`<h3>${say('Could not be asked')}</h3>\n${listOf(unseen.map((it) => html`${it}`))}`}`,
   }
 }
 
@@ -242,19 +255,25 @@ function lanesOf(list: readonly DeploymentEvent[]): Lane[] {
   ]
 }
 
-const partNames: Readonly<Record<string, string>> = {
-  database: 'Database',
-  broker: 'Broker',
-  sessions: 'Session store',
-  service: 'Service',
-  api: 'API',
-  trees: 'Trees',
-  integrations: 'Integrations',
-}
-
 const worstFirst: readonly StatusWord[] = ['error', 'warning', 'unknown', 'ok', 'skipped']
 
-function partsOf({ checks }: DoctorReport): Section {
+function partsOf({ checks }: DoctorReport, { say }: View): Section {
+  const partNames: Readonly<Record<string, string>> = {
+    database: say('Database'),
+    broker: say('Broker'),
+    sessions: say('Session store'),
+    service: say('Service'),
+    api: 'API',
+    trees: say('Trees'),
+    integrations: say('Integrations'),
+  }
+  const words: Readonly<Record<StatusWord, (count: number) => string>> = {
+    error: (count) => say(`${count} problem`),
+    warning: (count) => say(`${count} warning`),
+    unknown: (count) => say(`${count} unknown`),
+    ok: (count) => say(`${count} ok`),
+    skipped: (count) => say(`${count} skipped`),
+  }
   const parts = new Map<string, CheckReport[]>()
   for (const check of checks.slice(0, most.checks)) {
     const [group = check.id] = check.id.split('/')
@@ -264,20 +283,20 @@ function partsOf({ checks }: DoctorReport): Section {
   }
   return {
     id: 'parts',
-    title: 'State of each part',
+    title: say('State of each part'),
     content: html`<table>
-<thead><tr><th scope="col">Part</th><th scope="col">State</th><th scope="col">Checks</th></tr></thead>
+<thead><tr><th scope="col">${say('Part')}</th><th scope="col">${say('State')}</th><th scope="col">${say('Checks')}</th></tr></thead>
 <tbody>
 ${[...parts].map(([group, of]) => {
   const statuses = of.map(statusWord)
   const counts = worstFirst.flatMap((word) => {
     const count = statuses.filter((it) => it === word).length
-    return count === 0 ? [] : [`${count} ${word === 'error' ? 'problem' : word}`]
+    return count === 0 ? [] : [words[word](count)]
   })
   const status = worstFirst.find((it) => statuses.includes(it)) ?? 'ok'
   const name = Object.hasOwn(partNames, group) ? partNames[group]! : group
-  return html`<tr><th scope="row">${name}</th><td>${statusBadge(status)}${
-    blamed(of) ?? ''
+  return html`<tr><th scope="row">${name}</th><td>${statusBadge(status, say)}${
+    blamed(of, say) ?? ''
   }</td><td>${counts.join(', ')}</td></tr>\n`
 })}</tbody>
 </table>`,
@@ -285,17 +304,17 @@ ${[...parts].map(([group, of]) => {
 }
 
 /** Returns the cause of what is wrong with a part, if it lies in other parts alone. */
-function blamed(checks: readonly CheckReport[]): Html | null {
+function blamed(checks: readonly CheckReport[], say: Say): Html | null {
   const wrong = checks.filter(({ status }) => status === 'problem')
   const because = [...new Set(wrong.flatMap((it) => it.because ?? []))]
   if (because.length === 0 || wrong.some((it) => it.because === undefined)) return null
-  return html` <span class="soft">because of ${because.slice(0, 3).join(', ')}</span>`
+  return html` <span class="soft">${say(`because of ${because.slice(0, 3).join(', ')}`)}</span>`
 }
 
 function unknownOf({ unknown, all }: Told, view: View): Section | null {
   if (unknown.length === 0) return null
   const items = lotsOf(unknown, ({ error }) => error, all).map(({ check: { error }, names }) => {
-    const { message = 'no reason was given', suggestions = [] } = error ?? {}
+    const { message = view.say('no reason was given'), suggestions = [] } = error ?? {}
     const typed = suggestions.map(typedHere)
     return html`<p>${codes(names)}</p>
 <p>${message}</p>
@@ -306,7 +325,7 @@ ${suggestions
   })
   return {
     id: 'unknown',
-    title: 'Could not be determined',
+    title: view.say('Could not be determined'),
     count: unknown.length,
     content: rowsOf(items, most.checks),
   }
@@ -316,26 +335,29 @@ function codes(names: readonly string[]): Html {
   return html`${names.slice(0, most.checks).map((it, at) => html`${at === 0 ? '' : ', '}<code>${it}</code>`)}`
 }
 
-function skippedOf({ skipped, all }: Told): Section | null {
+function skippedOf({ skipped, all }: Told, { say }: View): Section | null {
   if (skipped.length === 0) return null
   const items = lotsOf(skipped, ({ reason }) => reason, all).map(
     ({ check: { reason = '' }, names }) => html`<p>${codes(names)}</p>\n<p>${reason}</p>\n`,
   )
-  return { id: 'skipped', title: 'Skipped', count: skipped.length, content: rowsOf(items, most.checks) }
+  return { id: 'skipped', title: say('Skipped'), count: skipped.length, content: rowsOf(items, most.checks) }
 }
 
 /** Problems that the configuration ignores, with what was found. */
-function suppressedOf({ suppressed }: Told): Section | null {
+function suppressedOf({ suppressed }: Told, { say }: View): Section | null {
   if (suppressed.length === 0) return null
   const items = suppressed.map(
     ({ id, reason = '', suppressed: { findings = [] } = {} }) =>
       html`<p><code>${id}</code></p>\n<p>${reason}</p>\n${findings.map(({ message }) => html`<p>${message}</p>\n`)}`,
   )
-  return { id: 'suppressed', title: 'Suppressed', count: suppressed.length, content: rowsOf(items, most.checks) }
+  return { id: 'suppressed', title: say('Suppressed'), count: suppressed.length, content: rowsOf(items, most.checks) }
 }
 
-function healthyOf({ ok }: Told): Section | null {
+function healthyOf({ ok }: Told, { say, areTitlesShown }: View): Section | null {
   if (ok.length === 0) return null
-  const items = ok.map((it) => html`<p><code>${it.id}</code></p>\n<p>${it.detail ?? ''}</p>\n`)
-  return { id: 'healthy', title: 'Healthy', count: ok.length, content: rowsOf(items, most.checks) }
+  const items = ok.map(({ id, title, detail = '' }) => {
+    const said = areTitlesShown ? html`<p>${title}</p>\n` : html``
+    return html`<p><code>${id}</code></p>\n${said}<p>${detail}</p>\n`
+  })
+  return { id: 'healthy', title: say('Healthy'), count: ok.length, content: rowsOf(items, most.checks) }
 }

@@ -1,6 +1,8 @@
 import type { CheckReport, DoctorReport, Remedy } from '../../core/check.ts'
+import { inEnglish } from '../../core/translation.ts'
+import type { Say } from '../../core/translation.ts'
 import type { Paint, Screen } from '../paint.ts'
-import { badge, oneLine, paintFor, statusWord } from '../paint.ts'
+import { badge, badgeWidth, oneLine, paintFor, plainBadge, saying, statusWord } from '../paint.ts'
 import { clip, countOf, hang, pad, printable, widthOf, withTimesHere } from '../text.ts'
 import type { Lot, Story } from './verdict.ts'
 import { changesTold, lotOf, lotsOf, summary, tell, verdict } from './verdict.ts'
@@ -13,9 +15,17 @@ export function doctorShort(report: Pick<DoctorReport, 'checks'>, screen: Screen
 
 export function shortLine(check: CheckReport, idWidth: number, screen: Screen): string {
   const word = statusWord(check)
-  const because = check.because === undefined ? '' : `(because of ${printable(check.because)}) `
-  const gap = ' '.repeat(9 - widthOf(`x ${word}`))
-  return `${badge(word, paintFor(screen))}${gap}  ${pad(check.id, idWidth)}  ${because}${oneLine(check)}`
+  const say = saying(screen)
+  const because = check.because === undefined ? '' : `${say(`(because of ${printable(check.because)})`)} `
+  const gap = ' '.repeat(badgeWidth(say) - widthOf(plainBadge(word, say)))
+  return `${badge(word, paintFor(screen), say)}${gap}  ${pad(check.id, idWidth)}  ${because}${lineOf(check, screen)}`
+}
+
+/** Returns what to say about a check in one line; if it is ok and another language is spoken, its title comes first. */
+function lineOf(check: CheckReport, { say }: Screen): string {
+  const found = oneLine(check)
+  const title = printable(check.title)
+  return say === undefined || check.status !== 'ok' || found === title ? found : `${title}: ${found}`
 }
 
 /**
@@ -38,6 +48,7 @@ export function textOf(blocks: readonly (readonly string[])[]): string {
 /** Returns the blocks of a report without its verdict. */
 export function doctorBlocks(report: DoctorReport, view: DoctorView): string[][] {
   const paint = paintFor(view.screen)
+  const say = saying(view.screen)
   const told = tell(report)
   const calm = told.stories.length === 0 && told.unknown.length === 0
   const showOk = calm || view.verbose
@@ -46,42 +57,48 @@ export function doctorBlocks(report: DoctorReport, view: DoctorView): string[][]
     [...heading(report, view.screen, paint), ...foundLines(report, view.screen)],
     ...told.stories.map((story, at) => storyLines(story, told.stories[at - 1]?.root, view, paint)),
     (told.stories.length === 0 ? [] : (report.events?.unseen ?? [])).flatMap((why) =>
-      hang('', `Some changes could not be looked up: ${printable(why)}`, view.screen.columns),
+      hang('', say(`Some changes could not be looked up: ${printable(why)}`), view.screen.columns),
     ),
     ...lotsOf(told.unknown, ({ error }) => error, told.all).map((lot) => unknownLines(lot, view.screen, paint)),
     rows([...(showOk ? told.ok.map(lotOf) : []), ...skipped], view, paint),
     view.verbose ? told.suppressed.flatMap((check) => suppressedLines(check, view.screen)) : [],
     !view.verbose && told.suppressed.length > 0
       ? [
-          `${countOf(told.suppressed.length, 'problem is', 'problems are')} suppressed ` +
-            `(--verbose lists ${told.suppressed.length === 1 ? 'it' : 'them'}).`,
+          told.suppressed.length === 1
+            ? say('1 problem is suppressed (--verbose lists it).')
+            : say(`${told.suppressed.length} problems are suppressed (--verbose lists them).`),
         ]
       : [],
     !showOk && told.ok.length > 0
-      ? [`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`]
+      ? [say(`${countOf(told.ok.length, 'other check is', 'other checks are')} ok (--verbose lists them).`)]
       : [],
   ]
 }
 
-function heading(report: DoctorReport, { columns }: Screen, paint: Paint): string[] {
+function heading(report: DoctorReport, screen: Screen, paint: Paint): string[] {
   const { deployment, platform, build, checks, durationMs } = report
-  const about = printable(build === null ? platform : `${platform}, build ${build}`)
-  const effort = `${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`
+  const { columns } = screen
+  const say = saying(screen)
+  const about = printable(build === null ? platform : say(`${platform}, build ${build}`))
+  const effort = say(`${countOf(checks.length, 'check')} in ${(durationMs / 1000).toFixed(1)} s`)
   const name = printable(deployment)
   const [first = '', ...rest] = hang('', `${name} (${about}): ${effort}`, columns)
   return [first.startsWith(name) ? paint.strong(name) + first.slice(name.length) : first, ...rest]
 }
 
 /** Says which deployment this is about, if no configuration says it. */
-function foundLines({ found }: DoctorReport, { columns }: Screen): string[] {
-  return found === undefined ? [] : hang('', `Found without a configuration: ${printable(found)}`, columns)
+function foundLines({ found }: DoctorReport, screen: Screen): string[] {
+  const say = saying(screen)
+  return found === undefined ? [] : hang('', say(`Found without a configuration: ${printable(found)}`), screen.columns)
 }
 
 function unknownLines({ check, names: [first = '', ...others] }: Lot, screen: Screen, paint: Paint): string[] {
-  const message = `Could not be determined: ${printable(check.error?.message ?? 'no reason was given')}`
+  const say = saying(screen)
+  const message = `${say('Could not be determined:')} ${printable(check.error?.message ?? say('no reason was given'))}`
   return [
-    `${badge('unknown', paint)}  ${paint.strong(first)}`,
-    ...(others.length > 0 ? hang('  Same for: ', others.join(', '), screen.columns) : []),
+    `${badge('unknown', paint, say)}  ${paint.strong(first)}`,
+    ...titleLines(check, screen),
+    ...(others.length > 0 ? hang(`  ${say('Same for:')} `, others.join(', '), screen.columns) : []),
     ...hang('  ', message, screen.columns),
     ...(check.error?.suggestions ?? [])
       .flatMap((text) => text.split(/\r?\n/))
@@ -94,17 +111,23 @@ function unknownLines({ check, names: [first = '', ...others] }: Lot, screen: Sc
  */
 function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Paint): string[] {
   const width = Math.max(0, ...lots.map(({ names: [first = ''] }) => widthOf(first)))
+  const say = saying(screen)
   return lots.flatMap(({ check, names: [first = '', ...others] }) => {
     const word = statusWord(check)
-    const left = `${pad(`x ${word}`, 9)}  ${pad(first, width)}  `
+    const sign = plainBadge(word, say)
+    const left = `${pad(sign, badgeWidth(say))}  ${pad(first, width)}  `
+    const said = others.length > 0 ? oneLine(check) : lineOf(check, screen)
     const [line = '', ...rest] =
-      check.status === 'ok' && !verbose
-        ? [clip(left + oneLine(check), screen.columns)]
-        : hang(left, oneLine(check), screen.columns)
-    const likewise =
-      others.length > 0 ? hang(' '.repeat(widthOf(left)), `Same for: ${others.join(', ')}`, screen.columns) : []
-    return [badge(word, paint) + line.slice(`x ${word}`.length), ...rest, ...likewise]
+      check.status === 'ok' && !verbose ? [clip(left + said, screen.columns)] : hang(left, said, screen.columns)
+    const same = `${say('Same for:')} ${others.join(', ')}`
+    const likewise = others.length > 0 ? hang(' '.repeat(widthOf(left)), same, screen.columns) : []
+    return [badge(word, paint, say) + line.slice(sign.length), ...rest, ...likewise]
   })
+}
+
+/** Says how a check should end, in another language than what was found; in English, that says it. */
+function titleLines({ title }: CheckReport, { say, columns }: Screen): string[] {
+  return say === undefined ? [] : hang('  ', say(`Should be: ${printable(title)}.`), columns)
 }
 
 /** Returns a root cause: what is wrong, the evidence, its consequences, and the repair. */
@@ -115,23 +138,25 @@ function storyLines(
   paint: Paint,
 ): string[] {
   const { columns } = screen
-  const lines = [`${badge(statusWord(root), paint)}  ${paint.strong(root.id)}`]
+  const say = saying(screen)
+  const lines = [`${badge(statusWord(root), paint, say)}  ${paint.strong(root.id)}`, ...titleLines(root, screen)]
   for (const { message, evidence } of root.findings ?? []) {
     lines.push(...hang('  ', printable(message), columns))
     for (const text of evidence)
       lines.push(...text.split(/\r?\n/).map((line) => paint.faint(`      ${printable(line)}`)))
   }
   if (root.ignoredUntil !== undefined)
-    lines.push(...hang('  ', `The configuration ignored this until ${printable(root.ignoredUntil)}.`, columns))
+    lines.push(...hang('  ', say(`The configuration ignored this until ${printable(root.ignoredUntil)}.`), columns))
   if (explained.length > 0) {
     const width = Math.max(...explained.map(({ id }) => widthOf(id)))
     lines.push(
-      '  Consequences:',
+      `  ${say('Consequences:')}`,
       ...explained.flatMap((check) => hang(`      ${pad(check.id, width)}  `, oneLine(check), columns)),
     )
   }
-  if (unjudged.length > 0) lines.push(...hang('  Blocked checks: ', unjudged.map(({ id }) => id).join(', '), columns))
-  const changes = changesTold(root, before)
+  if (unjudged.length > 0)
+    lines.push(...hang(`  ${say('Blocked checks:')} `, unjudged.map(({ id }) => id).join(', '), columns))
+  const changes = changesTold(root, before, say)
   if (changes) {
     lines.push(...hang('  ', changes.head, columns))
     lines.push(
@@ -140,26 +165,31 @@ function storyLines(
       ),
     )
   }
-  return root.remedy ? [...lines, ...remedyLines(root.remedy, columns)] : lines
+  return root.remedy ? [...lines, ...remedyLines(root.remedy, screen)] : lines
 }
 
 /** Returns what an ignored check found, and why it is ignored. */
-function suppressedLines({ id, suppressed }: CheckReport, { columns }: Screen): string[] {
-  const { reason = '', until = '', severity = '', findings = [] } = suppressed ?? {}
+function suppressedLines({ id, suppressed }: CheckReport, screen: Screen): string[] {
+  const { reason = '', until = '', severity = 'error', findings = [] } = suppressed ?? {}
+  const { columns } = screen
+  const say = saying(screen)
+  const grave = severity === 'error' ? say('error') : say('warning')
   return [
-    ...hang('', printable(`Suppressed until ${until}: ${id} (${severity}). Reason: ${reason}`), columns),
+    ...hang('', printable(say(`Suppressed until ${until}: ${id} (${grave}). Reason: ${reason}`)), columns),
     ...findings.flatMap(({ message }) => hang('  ', printable(message), columns)),
   ]
 }
 
-function remedyLines({ text, commands, risk, undo, lacks, grant = [] }: Remedy, columns: number): string[] {
+function remedyLines({ text, commands, risk, undo, lacks, grant = [] }: Remedy, screen: Screen): string[] {
+  const { columns } = screen
+  const say = saying(screen)
   return [
-    ...hang('  Repair: ', printable(text), columns),
+    ...hang(`  ${say('Repair:')} `, printable(text), columns),
     ...commands.map((command) => `      ${printable(command)}`),
-    ...(lacks ? hang('  Missing right: ', printable(lacks), columns) : []),
+    ...(lacks ? hang(`  ${say('Missing right:')} `, printable(lacks), columns) : []),
     ...grant.map((command) => `      ${printable(command)}`),
-    ...(risk ? hang('  Risk: ', printable(risk), columns) : []),
-    ...(undo ? hang('  Undo: ', printable(undo), columns) : []),
+    ...(risk ? hang(`  ${say('Risk:')} `, printable(risk), columns) : []),
+    ...(undo ? hang(`  ${say('Undo:')} `, printable(undo), columns) : []),
   ]
 }
 
@@ -171,7 +201,10 @@ const gapRows = 3
  * Cuts a report to the rows of a screen, so that the next one can be drawn in its place. Keeps its beginning, and its
  * last lines with the verdict.
  */
-export function fitted(text: string, { rows, columns }: { rows: number; columns: number }): string {
+export function fitted(
+  text: string,
+  { rows, columns, say = inEnglish }: { rows: number; columns: number; say?: Say | undefined },
+): string {
   const lines = text.trimEnd().split('\n')
   const rowsOf = (line: string): number => Math.max(1, Math.ceil(widthOf(line.replaceAll(colours, '')) / columns))
   const taken = (some: readonly string[]): number => some.reduce((sum, line) => sum + rowsOf(line), 0)
@@ -184,7 +217,7 @@ export function fitted(text: string, { rows, columns }: { rows: number; columns:
     first.push(line)
   }
   const left = lines.length - first.length - last.length
-  const cut = `(${countOf(left, 'more line does', 'more lines do')} not fit on this terminal)`
+  const cut = say(`(${countOf(left, 'more line does', 'more lines do')} not fit on this terminal)`)
   return `${[...first, '', cut, '', ...last].join('\n')}\n`
 }
 

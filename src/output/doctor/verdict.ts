@@ -1,6 +1,9 @@
 import type { CheckReport, DoctorReport, Remedy } from '../../core/check.ts'
 import { moment } from '../../core/format.ts'
 import { firstTypedHere, typedHere } from '../error-text.ts'
+import { inEnglish } from '../../core/translation.ts'
+import type { Say } from '../../core/translation.ts'
+import { saying } from '../paint.ts'
 import type { Screen } from '../paint.ts'
 import { countOf, hang, printable } from '../text.ts'
 
@@ -58,29 +61,33 @@ function groupOf(id: string): string {
 
 /** Returns the last lines: the summary, the exit code, and what to type next. */
 export function verdict(told: Told, exitCode: number | null, screen: Screen): string[] {
-  const code = exitCode === null ? '' : ` Exit code ${exitCode}.`
-  const lines = hang('', `${summary(told)}${code}`, screen.columns)
+  const say = saying(screen)
+  const code = exitCode === null ? '' : ` ${say(`Exit code ${exitCode}.`)}`
+  const lines = hang('', `${summary(told, say)}${code}`, screen.columns)
   const next = exitCode === null ? undefined : nextCommand(told)
-  return next ? [...lines, `Next: ${printable(next)}`] : lines
+  return next ? [...lines, `${say('Next:')} ${printable(next)}`] : lines
 }
 
 /** Returns the result of the report in one sentence. */
-export function summary({ all, stories, unknown, skipped, suppressed, ok }: Told): string {
+export function summary({ all, stories, unknown, skipped, suppressed, ok }: Told, say: Say = inEnglish): string {
   const errors = stories.filter(({ root }) => root.severity === 'error')
   const warnings = stories.filter(({ root }) => root.severity !== 'error')
   const parts = [
-    errors.length > 0 ? `${countOf(errors.length, 'problem')}: ${names(errors.map(({ root }) => root))}` : '',
-    warnings.length > 0 ? `${countOf(warnings.length, 'warning')}: ${names(warnings.map(({ root }) => root))}` : '',
+    errors.length > 0 ? `${say(countOf(errors.length, 'problem'))}: ${names(errors.map(({ root }) => root))}` : '',
+    warnings.length > 0
+      ? `${say(countOf(warnings.length, 'warning'))}: ${names(warnings.map(({ root }) => root))}`
+      : '',
     unknown.length > 0
-      ? `${countOf(unknown.length, 'check')} could not be judged: ${namesOf(unknown, all).join(', ')}`
+      ? `${say(`${countOf(unknown.length, 'check')} could not be judged`)}: ${namesOf(unknown, all).join(', ')}`
       : '',
   ].filter(Boolean)
-  const ignored = suppressed.length > 0 ? `${suppressed.length} suppressed` : ''
+  const ignored = suppressed.length > 0 ? say(`${suppressed.length} suppressed`) : ''
   if (parts.length === 0) {
-    const others = skipped.length > 0 ? `${skipped.length} skipped` : ''
-    return `Healthy: ${[`${ok.length} ok`, others, ignored].filter(Boolean).join(', ')}.`
+    const others = skipped.length > 0 ? say(`${skipped.length} skipped`) : ''
+    return `${say('Healthy:')} ${[say(`${ok.length} ok`), others, ignored].filter(Boolean).join(', ')}.`
   }
-  return `${stories.length === 0 ? 'No problem found, but ' : ''}${[...parts, ignored].filter(Boolean).join('; ')}.`
+  const first = stories.length === 0 ? `${say('No problem found, but')} ` : ''
+  return `${first}${[...parts, ignored].filter(Boolean).join('; ')}.`
 }
 
 function nextCommand({ stories, unknown }: Told): string | undefined {
@@ -158,8 +165,8 @@ function isError({ severity }: CheckReport): boolean {
 }
 
 /** Returns what to do about a problem; without a remedy, where to read about it. */
-export function remedyOf({ remedy, docs }: CheckReport): Pick<Remedy, 'text' | 'commands'> {
-  return remedy ?? { text: `See ${docs}.`, commands: [] }
+export function remedyOf({ remedy, docs }: CheckReport, say: Say = inEnglish): Pick<Remedy, 'text' | 'commands'> {
+  return remedy ?? { text: say(`See ${docs}.`), commands: [] }
 }
 
 /** Maximum number of changes that are shown beside a problem; the newest */
@@ -172,21 +179,22 @@ const mostChanges = 5
 export function changesTold(
   { began, changes }: CheckReport,
   other?: CheckReport,
+  say: Say = inEnglish,
 ): { head: string; lines: readonly { at: string; message: string }[] } | null {
   if (changes === undefined) return null
-  const sign = began === undefined ? '' : `First sign at ${moment(new Date(began))}. `
+  const sign = began === undefined ? '' : `${say(`First sign at ${moment(new Date(began))}.`)} `
   const when = began === undefined ? 'in the last 24 hours' : 'in the 24 hours before'
-  if (changes.length === 0) return { head: `${sign}No change is known ${when}.`, lines: [] }
+  if (changes.length === 0) return { head: `${sign}${say(`No change is known ${when}.`)}`, lines: [] }
   const isSame =
     other?.changes?.length === changes.length &&
     other.changes.every(({ at, message }, index) => at === changes[index]!.at && message === changes[index]!.message)
-  if (isSame) return { head: `${sign}Changed ${when}: the same as above.`, lines: [] }
+  if (isSame) return { head: `${sign}${say(`Changed ${when}: the same as above.`)}`, lines: [] }
   const shown = changes.slice(-mostChanges)
   const left = changes.length - shown.length
   return {
-    head: `${sign}Changed ${when}:`,
+    head: `${sign}${say(`Changed ${when}:`)}`,
     lines: [
-      ...(left > 0 ? [{ at: '', message: `${countOf(left, 'earlier change')}: see --json` }] : []),
+      ...(left > 0 ? [{ at: '', message: say(`${countOf(left, 'earlier change')}: see --json`) }] : []),
       ...shown.map(({ at, message }) => ({ at: moment(new Date(at)), message })),
     ],
   }
@@ -194,17 +202,17 @@ export function changesTold(
 
 /** What the remedy of a problem asks of a person. */
 const heads = {
-  'by-hand': (id: string): string => `Repair ${id} by hand: `,
-  decision: (id: string): string => `${id} needs your decision: `,
-  wait: (id: string): string => `${id} needs time, not a repair: `,
-  repair: (id: string): string => `Repair ${id}: `,
+  'by-hand': (id: string, say: Say): string => say(`Repair ${id} by hand:`),
+  decision: (id: string, say: Say): string => say(`${id} needs your decision:`),
+  wait: (id: string, say: Say): string => say(`${id} needs time, not a repair:`),
+  repair: (id: string, say: Say): string => say(`Repair ${id}:`),
 } as const
 
 /** Returns what is left to a person, and the commands for it. */
-export function leftText({ root, does }: { root: CheckReport; does: keyof typeof heads }, { columns }: Screen): string {
-  const { text, commands } = remedyOf(root)
+export function leftText({ root, does }: { root: CheckReport; does: keyof typeof heads }, screen: Screen): string {
+  const { text, commands } = remedyOf(root, saying(screen))
   const lines = [
-    ...hang('', printable(`${heads[does](root.id)}${text}`), columns),
+    ...hang('', printable(`${heads[does](root.id, saying(screen))} ${text}`), screen.columns),
     ...commands.map((command) => `  ${printable(typedHere(command))}`),
   ]
   return `${lines.join('\n')}\n`
@@ -221,33 +229,31 @@ interface FixTold {
 }
 
 /** Returns what was wrong, what was done about it, how long it took, and what is left. */
-export function fixSummary({ before, after, done, tookMs, withWarnings }: FixTold, { columns }: Screen): string {
+export function fixSummary({ before, after, done, tookMs, withWarnings }: FixTold, screen: Screen): string {
+  const say = saying(screen)
   const found = tell(before).stories.map(({ root }) => root.id)
-  if (found.length === 0) return '\nNothing to repair.\n'
+  if (found.length === 0) return `\n${say('Nothing to repair.')}\n`
   const left = tell(after).stories.map(({ root }) => root)
   const isMeant = (root: CheckReport): boolean => withWarnings || isError(root)
   const wrong = left.filter(isMeant).map(({ id }) => id)
   const warned = left.filter((root) => !isMeant(root)).map(({ id }) => id)
   const parts = [
-    `Found: ${found.join(', ')}.`,
-    `Repaired: ${done.map(({ fix, root }) => `${root} (${fix})`).join(', ') || 'nothing'}.`,
-    `Took ${Math.max(1, Math.round(tookMs / 1000))} s.`,
-    ...(wrong.length === 0 ? [] : [`Still wrong: ${wrong.join(', ')}.`]),
-    ...(warned.length === 0 ? [] : [`Warnings left: ${warned.join(', ')} (--fix-warnings repairs them too).`]),
+    say(`Found: ${found.join(', ')}.`),
+    say(`Repaired: ${done.map(({ fix, root }) => `${root} (${fix})`).join(', ') || say('nothing')}.`),
+    say(`Took ${Math.max(1, Math.round(tookMs / 1000))} s.`),
+    ...(wrong.length === 0 ? [] : [say(`Still wrong: ${wrong.join(', ')}.`)]),
+    ...(warned.length === 0 ? [] : [say(`Warnings left: ${warned.join(', ')} (--fix-warnings repairs them too).`)]),
   ]
-  return `\n${hang('', printable(parts.join(' ')), columns).join('\n')}\n`
+  return `\n${hang('', printable(parts.join(' ')), screen.columns).join('\n')}\n`
 }
 
 /** Returns which problems `--fix --dry-run` has shown no plan for since they are warnings; '' if there is none. */
-export function unplannedText(
-  report: Pick<DoctorReport, 'checks'>,
-  withWarnings: boolean,
-  { columns }: Screen,
-): string {
+export function unplannedText(report: Pick<DoctorReport, 'checks'>, withWarnings: boolean, screen: Screen): string {
+  const say = saying(screen)
   const stories = tell(report).stories.map(({ root }) => root)
   const warned = withWarnings ? [] : stories.filter((root) => !isError(root)).map(({ id }) => id)
-  if (stories.length === 0) return '\nNothing to repair.\n'
+  if (stories.length === 0) return `\n${say('Nothing to repair.')}\n`
   if (warned.length === 0) return ''
-  const text = `Warnings are left as they are: ${warned.join(', ')} (--fix-warnings repairs them too).`
-  return `\n${hang('', printable(text), columns).join('\n')}\n`
+  const text = say(`Warnings are left as they are: ${warned.join(', ')} (--fix-warnings repairs them too).`)
+  return `\n${hang('', printable(text), screen.columns).join('\n')}\n`
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { counted, grouped, moment, momentIn } from '../../core/format.ts'
 import { isTimeZone } from '../../core/local-time.ts'
+import { inEnglish } from '../../core/translation.ts'
+import type { Say } from '../../core/translation.ts'
 import { Html, html } from '../markup.ts'
+import { saying } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { pageScript, pageStyle } from './style.ts'
 
@@ -16,6 +19,9 @@ export interface Section {
 }
 
 interface Page {
+  /** Language of its headings; absent: English */
+  language?: string | undefined
+  say?: Say | undefined
   /** What the page is, above its heading */
   kind: string
   name: string
@@ -31,12 +37,13 @@ interface Page {
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /** Returns a page that is one file: it loads nothing, runs its own script alone, and can be read without it. */
-export function htmlPage({ kind, name, verdict, status, headline, facts, sections }: Page): string {
+export function htmlPage({ kind, name, verdict, status, headline, facts, sections, ...spoken }: Page): string {
+  const say = saying(spoken)
   const policy =
     `default-src 'none'; style-src ${hashOf(pageStyle)}; script-src ${hashOf(pageScript)}; ` +
     `base-uri 'none'; form-action 'none'`
   const { html: text } = html`<!doctype html>
-<html lang="en">
+<html lang="${spoken.language ?? 'en'}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${own(policy)}">
@@ -47,7 +54,7 @@ export function htmlPage({ kind, name, verdict, status, headline, facts, section
 <style>${own(pageStyle)}</style>
 </head>
 <body>
-<a class="skip" href="#result">Skip to the result</a>
+<a class="skip" href="#result">${say('Skip to the result')}</a>
 ${own(symbols)}
 <header>
 <p class="kicker">${kind}</p>
@@ -56,14 +63,14 @@ ${own(symbols)}
 <dl class="facts">
 ${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>
 </header>
-<nav aria-label="On this page">
+<nav aria-label="${say('On this page')}">
 <ul>
 ${sections.map(({ id, title, count }) => html`<li><a href="#${id}">${title}</a>${countText(count)}</li>\n`)}</ul>
 </nav>
 <main id="result" tabindex="-1">
 ${sections.map(sectionOf)}</main>
 <footer>
-<p>Made by testops-admin. This page loads nothing from a network, and secrets were removed from it.</p>
+<p>${say('Made by testops-admin. This page loads nothing from a network, and secrets were removed from it.')}</p>
 <p id="heard" class="heard" role="status"></p>
 </footer>
 <script>${own(pageScript)}</script>
@@ -106,17 +113,16 @@ function signOf(status: StatusWord | 'info'): Html {
   return html`<svg class="sign ${status}" aria-hidden="true"><use href="#sign-${status}"/></svg>`
 }
 
-const words: Readonly<Record<StatusWord | 'info', string>> = {
-  ok: 'OK',
-  warning: 'Warning',
-  error: 'Problem',
-  skipped: 'Skipped',
-  unknown: 'Unknown',
-  info: 'No problem',
-}
-
 /** Returns a status as a shape and a word. */
-export function statusBadge(status: StatusWord | 'info'): Html {
+export function statusBadge(status: StatusWord | 'info', say: Say = inEnglish): Html {
+  const words: Readonly<Record<StatusWord | 'info', string>> = {
+    ok: say('OK'),
+    warning: say('Warning'),
+    error: say('Problem'),
+    skipped: say('Skipped'),
+    unknown: say('Unknown'),
+    info: say('No problem'),
+  }
   return html`<span class="word ${status}">${signOf(status)} ${words[status]}</span>`
 }
 
@@ -174,7 +180,7 @@ const longestCommand = 2000
 const comment = '   # '
 
 /** Numbers the commands of one page, for their buttons. */
-export function commands(): (command: string) => Html {
+export function commands(say: Say = inEnglish): (command: string) => Html {
   let count = 0
   return (typed) => {
     const [before = '', ...more] = typed.split(comment)
@@ -184,12 +190,12 @@ export function commands(): (command: string) => Html {
     const text = isNoted ? before : typed
     if (text.startsWith('#')) return html`<p class="soft">${text.replace(/^#+\s*/, '')}</p>\n`
     if (text.length > longestCommand)
-      return html`<p class="soft">A command of ${grouped(text.length)} characters is left out.</p>\n`
+      return html`<p class="soft">${say(`A command of ${grouped(text.length)} characters is left out.`)}</p>\n`
     count += 1
     const id = html`command-${count}`
     return html`<div class="command"><pre><code id="${id}">${text}</code>${
       isNoted ? html`<span class="soft">${note}</span>` : html``
-    }</pre><button type="button" data-copy="${id}" aria-describedby="${id}" hidden>Copy</button></div>\n`
+    }</pre><button type="button" data-copy="${id}" aria-describedby="${id}" hidden>${say('Copy')}</button></div>\n`
   }
 }
 

@@ -1,0 +1,1 @@
+export function englishTexts(): Record<'help' | 'words' | 'sentences', readonly string[]>
