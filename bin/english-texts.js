@@ -1,6 +1,6 @@
 // Collects from src/ the English texts that explain/program.LANGUAGE.yaml translates: what is passed to `say`, each
-// sentence of a remedy or of its risk, and the page of help. Values become {1}, {2}; where a text depends on a condition,
-// all its forms count.
+// sentence of a remedy or of its risk, and the page of help. Values become {1}, {2}; where a text depends on a
+// condition, all its forms count.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

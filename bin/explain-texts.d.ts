@@ -19,7 +19,9 @@ export function checkedTexts(
   facts: { checks: readonly string[]; signatures: readonly string[]; readers: readonly string[] },
 ): Texts
 
-interface Texts extends Record<'checkTexts' | 'faultTexts' | 'signatureTexts' | 'termTexts', readonly { id: string }[]> {
+type Lists = Record<'checkTexts' | 'faultTexts' | 'signatureTexts' | 'termTexts', readonly { id: string }[]>
+
+interface Texts extends Lists {
   /** By language; each is what the program reads */
   translations: Readonly<Record<string, import('../src/core/translation.ts').Texts>>
 }

@@ -63,8 +63,8 @@ const kinds = { checks: 'check', faults: 'fault', signatures: 'signature', terms
 const mostBytes = 100_000
 
 /**
- * Returns the texts of these files, each list in the order of display, and `translations`: what is loaded for each other
- * language. `facts`: what the program itself knows by name, in its own order. Throws `WrongTexts`.
+ * Returns the texts of these files, each list in the order of display, and `translations`: what is loaded for each
+ * other language. `facts`: what the program itself knows by name, in its own order. Throws `WrongTexts`.
  */
 export function checkedTexts(files, facts) {
   const problems = []

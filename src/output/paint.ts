@@ -29,7 +29,7 @@ export function paintFor(screen: Screen): Paint {
   }
 }
 
-/** The width of what shows a text, and whether it understands colours. `say` puts headings and verdicts in its language. */
+/** The width of what shows a text, and whether it understands colours. `say`: puts headings in its language. */
 export interface Screen {
   columns: number
   colour: boolean

@@ -13,10 +13,9 @@ import { plainScreen } from '../../src/output/paint.ts'
 import { changed, databaseDown, healthy, ignoring, stuckLock, unknownOnly, warningsOnly } from './reports.ts'
 
 const { translations } = await readTexts(fileURLToPath(new URL('../../explain', import.meta.url)))
-const { entries, ...program } = translations['ru']!
-// entries are translated apart from this
+// its entries are translated apart from this
 const russian = translation({
-  ...program,
+  ...translations['ru']!,
   entries: {
     'database/changelog-lock': { title: 'блокировка changelog свободна', causes: ['Сервис убили.'] },
     'broker/queues-durable': { title: 'очереди постоянные (durable)' },

@@ -82,7 +82,8 @@ function aboutReport(report: DoctorReport, say: Say): string {
 }
 
 function aboutError({ error, exitCode }: Unexamined, say: Say): string {
-  return `${say(`Not examined (exit code ${exitCode}):`)} ${clip(printable(error.message.replace(/\s+/g, ' ')), mostOfError)}`
+  const message = clip(printable(error.message.replace(/\s+/g, ' ')), mostOfError)
+  return `${say(`Not examined (exit code ${exitCode}):`)} ${message}`
 }
 
 /** Returns the causes of one deployment, each with the first command of its remedy. */

@@ -176,8 +176,9 @@ ${areTitlesShown ? html`<p>${say(`Should be: ${root.title}.`)}</p>\n` : html``}$
 const lineOf = (check: CheckReport): Html => html`<code>${check.id}</code>: ${oneLine(check)}`
 
 function findingOf({ message, evidence }: Finding, isOnly: boolean, say: Say): Html {
+  const head = isOnly ? html`<h4>${say('Evidence')}</h4>\n` : html``
   return html`<p class="said">${message}</p>
-${evidence.length === 0 ? html`` : html`${isOnly ? html`<h4>${say('Evidence')}</h4>\n` : html``}${blockOf(evidence)}\n`}`
+${evidence.length === 0 ? html`` : html`${head}${blockOf(evidence)}\n`}`
 }
 
 function commandsOf(typed: Remedy['commands'], { command, say }: View): Html {
@@ -192,7 +193,8 @@ function commandsOf(typed: Remedy['commands'], { command, say }: View): Html {
 function beganOf({ began, changes }: CheckReport, { times, say }: View): Html {
   const since = began === undefined ? html`` : html`<h4>${say('First sign')}</h4>\n<p>${times(began)}</p>\n`
   if (changes === undefined) return since
-  const before = html`<h4>${say(`What changed in the ${began === undefined ? 'last 24 hours' : '24 hours before'}`)}</h4>\n`
+  const when = began === undefined ? 'last 24 hours' : '24 hours before'
+  const before = html`<h4>${say(`What changed in the ${when}`)}</h4>\n`
   if (changes.length === 0) return html`${since}${before}<p>${say('No change is known.')}</p>\n`
   const items = changes.map(
     ({ at, kind, message, proof }) =>
@@ -228,7 +230,11 @@ function timeLineOf({ events, timeZone, checks }: DoctorReport, { times, say }: 
     title: say('What happened before'),
     content: html`${
       lanes.length === 0 ? html`<p>Nothing is on record from ${times(from)} to ${times(to)}.</p>\n` : (drawn ?? html``)
-    }${unseen.length === 0 ? html`` : html`<h3>${say('Could not be asked')}</h3>\n${listOf(unseen.map((it) => html`${it}`))}`}`,
+    }${
+      unseen.length === 0
+        ? html``
+        : html`<h3>${say('Could not be asked')}</h3>\n${listOf(unseen.map((it) => html`${it}`))}`
+    }`,
   }
 }
 
@@ -285,7 +291,7 @@ function partsOf({ checks }: DoctorReport, { say }: View): Section {
     id: 'parts',
     title: say('State of each part'),
     content: html`<table>
-<thead><tr><th scope="col">${say('Part')}</th><th scope="col">${say('State')}</th><th scope="col">${say('Checks')}</th></tr></thead>
+<thead><tr>${[say('Part'), say('State'), say('Checks')].map((it) => html`<th scope="col">${it}</th>`)}</tr></thead>
 <tbody>
 ${[...parts].map(([group, of]) => {
   const statuses = of.map(statusWord)
