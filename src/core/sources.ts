@@ -45,6 +45,8 @@ export type {
   DatabaseSource,
   LockTableName,
   LockTablesAsked,
+  SelectedRows,
+  SelectValue,
 } from './sources/database.ts'
 export type { ChartPlace, EditedValues, FilesSource, Rendered, ValueEdit, ValueLook } from './sources/files.ts'
 export type { FieldConflict, ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade } from './sources/release.ts'

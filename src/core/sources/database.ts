@@ -29,6 +29,28 @@ export interface DatabaseSource {
     freeBytes: number | null
     totalBytes: number | null
   }>
+  /**
+   * Returns the first rows of a SELECT of the operator's own, read on a connection of its own in a transaction that
+   * cannot write. Throws UNEXPECTED_ANSWER for a statement that PostgreSQL does not accept, and for a row of more than
+   * `selectedRowBytes`
+   */
+  select(statement: string, values?: readonly SelectValue[]): Promise<SelectedRows>
+}
+
+/** Rows of a SELECT that are returned, at most. */
+export const selectedRows = 1000
+
+/** Bytes of one row as JSON, at most. */
+export const selectedRowBytes = 10_000
+
+/** A value in the place of `$1`, `$2` and so on. */
+export type SelectValue = string | number | boolean | null
+
+/** Rows by the names of their columns, as `row_to_json` writes them. */
+export interface SelectedRows {
+  rows: readonly Readonly<Record<string, unknown>>[]
+  /** False if there are more rows */
+  complete: boolean
 }
 
 export interface DatabaseIdentity {
