@@ -1,5 +1,4 @@
 import type { Holder } from '../lock.ts'
-import type { ClockReading } from './clock.ts'
 
 export interface DatabaseSource {
   /** host:port/database, without credentials */
@@ -44,10 +43,10 @@ export const selectedRows = 1000
 export const selectedRowBytes = 10_000
 
 /** A value in the place of `$1`, `$2` and so on. */
-export type SelectValue = string | number | boolean | null
+type SelectValue = string | number | boolean | null
 
 /** Rows by the names of their columns, as `row_to_json` writes them. */
-export interface SelectedRows {
+interface SelectedRows {
   rows: readonly Readonly<Record<string, unknown>>[]
   /** False if there are more rows */
   complete: boolean
@@ -125,4 +124,10 @@ export interface DatabaseConnections {
   /** Slots that only privileged roles may take */
   reserved: number
   byUser: readonly { user: string; application: string; count: number; idle: number }[]
+}
+
+/** How far a clock is ahead of this machine's (negative: behind), and how sure that is. Both in milliseconds. */
+export interface ClockReading {
+  offsetMs: number
+  uncertaintyMs: number
 }

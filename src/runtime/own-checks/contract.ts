@@ -5,7 +5,7 @@ import { isObject, listOf, objectOf, oneOf, optional } from '../../core/shape.ts
 import type { SourceName, Sources } from '../../core/sources.ts'
 
 /** The version of the contract: a file says for which one it is written. */
-export const contractVersion = 1
+const contractVersion = 1
 
 type One<S extends SourceName> = S extends 'database' ? Sources['database'][0] : Sources[S]
 type Offers = { readonly [S in SourceName]?: Offer<One<S>> }
@@ -124,14 +124,15 @@ const outcomes: Readonly<Record<Outcome['status'], Shape>> = {
 /** Returns the outcome that a check returned, or in a few words what is wrong with it. */
 export function outcomeIn(value: unknown): Outcome | string {
   const status = isObject(value) ? value['status'] : undefined
-  const statuses = Object.keys(outcomes)
   const fault = !isObject(value)
     ? 'it is not an object with a status'
-    : statuses.includes(status as string)
-      ? outcomes[status as Outcome['status']](value, 'outcome')
-      : oneOf(...statuses)(status ?? null, 'outcome.status')
+    : isStatus(status)
+      ? outcomes[status](value, 'outcome')
+      : oneOf(...Object.keys(outcomes))(status ?? null, 'outcome.status')
   return fault === null ? (value as unknown as Outcome) : clipped(fault.toString())
 }
+
+const isStatus = (it: unknown): it is Outcome['status'] => typeof it === 'string' && Object.hasOwn(outcomes, it)
 
 function clipped(text: string): string {
   return text.length > 300 ? `${text.slice(0, 299)}…` : text

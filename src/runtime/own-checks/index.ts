@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
 import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/assert.ts'
-import type { Check } from '../../core/check.ts'
+import type { Check, Outcome } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { asPath, command } from '../../core/shell-command.ts'
@@ -34,15 +34,28 @@ const mostLoadMs = 5000
 export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, options: OwnCheckOptions): Check[] {
   return (settings.checks ?? []).map(({ path }) => {
     const unread = { id: ownCheckId(path), title: `the check in ${basename(path)} passes`, reads: [], file: path }
-    const failing = (error: unknown): Check => ({ ...unread, run: async () => Promise.reject(error) })
+    const run = async (): Promise<Outcome> => {
+      throw new TypeError('a check file that was not loaded cannot run')
+    }
     return {
-      ...failing(new TypeError('a check file that was not loaded cannot run')),
-      load: async () => loaded(unread, options).catch(failing),
+      ...unread,
+      run,
+      load: async () => loaded(unread, options).catch((error: unknown) => failing(unread, error)),
     }
   })
 }
 
 type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
+
+/** Returns a check whose file cannot be loaded: its result is unknown. */
+function failing(unread: Unread, error: unknown): Check {
+  return {
+    ...unread,
+    async run() {
+      throw error
+    },
+  }
+}
 
 async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> {
   const { file, id } = unread
@@ -59,7 +72,7 @@ async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> 
     throw new AdminError('CONFIGURATION', `check file ${file} ${declared}`, [
       command`less ${skeletonFile()}   # shows a commented check`,
     ])
-  const run = async (sources: Readonly<Record<string, object>>, deployment: Deployment) => {
+  const run = async (sources: Readonly<Record<string, object>>, deployment: Deployment): Promise<Outcome> => {
     const outcome = await converse(
       { file, text, run: { sources: offered(declared, sources), deployment: factsOf(deployment) } },
       { what: `check \`${id}\``, deadlineMs, waitMs: deadlineMs, signal, answer: async (it) => answerTo(it, sources) },
@@ -70,7 +83,7 @@ async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> 
       command`less ${asPath(file)}`,
     ])
   }
-  return { ...unread, ...declared, run: run as Check['run'] }
+  return { ...unread, ...declared, run }
 }
 
 /** Throws CONFIGURATION for a file that others could have written, that is none, or that is too large. */
@@ -130,5 +143,5 @@ async function answerTo(
   const fault = shape(input, 'input')
   if (fault !== null) throw new AdminError('USAGE', `${source}.${method}: ${fault.toString()}`)
   const asked = Reflect.get(from, method, from) as (...all: readonly unknown[]) => Promise<unknown>
-  return Reflect.apply(asked, from, [...input]) as Promise<unknown>
+  return Reflect.apply(asked, from, [...input])
 }

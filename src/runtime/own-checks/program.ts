@@ -50,7 +50,7 @@ async function obey(orders: Orders): Promise<void> {
   const module = new vm.SourceTextModule(orders.text, {
     identifier: orders.file,
     initializeImportMeta: (meta) => void (meta.url = pathToFileURL(orders.file).href),
-    importModuleDynamically: async (specifier: string) => imported(specifier) as Promise<vm.Module>,
+    importModuleDynamically: async (specifier: string) => imported(specifier),
   })
   const fail = (step: FailedCheck['step']) => (thrown: unknown) => tell({ failed: { step, ...told(thrown, orders) } })
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, fail('run'))
