@@ -116,6 +116,8 @@ function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen)
   const asked = printable(query.trim())
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
   const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
+  if (/^own\/\S+$/.test(asked))
+    return `${wrap(`\`${clip(asked, columns)}\` is one of your own checks: its file says more.`, columns).join('\n')}\nShow the file: testops-admin checks\n`
   const lines = wrap(said.endsWith('?') ? said : `${said}.`, columns)
   return `${[...lines, 'List all entries: testops-admin explain'].join('\n')}\n`
 }
@@ -135,6 +137,8 @@ export interface ChecksDocument {
     wants: readonly string[]
     /** Checks whose problems it causes */
     explains: readonly string[]
+    /** The file of an operator's own check */
+    file?: string
   }[]
 }
 
@@ -142,9 +146,10 @@ export interface ChecksDocument {
 export function checksText({ checks }: ChecksDocument, screen: Screen): string {
   const paint = paintFor(screen)
   const width = Math.max(...checks.map(({ id }) => widthOf(id)), 0)
-  const lines = checks.flatMap(({ id, title, severities, reads, wants }) => {
+  const lines = checks.flatMap(({ id, title, severities, reads, wants, file }) => {
     const [first = '', ...rest] = hang(`${pad(id, width)}  `, title, screen.columns)
-    const facts = `${severities.join(' or ')}; reads ${[...reads, ...wants].join(', ')}`
+    const sources = [...reads, ...wants].join(', ') || 'no source'
+    const facts = `${severities.join(' or ')}; reads ${sources}${file === undefined ? '' : `; in ${printable(file)}`}`
     return [
       first.replace(id, paint.strong(id)),
       ...rest,

@@ -5,8 +5,12 @@ import type { Check, Outcome } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { asPath, command } from '../../core/shell-command.ts'
+import { sideBySide } from '../../core/work.ts'
 import { ownCheckId } from '../../knowledge/check-ids.ts'
-import { skeletonFile } from '../configuration/load.ts'
+import type { ConfigurationRequest } from '../configuration/find.ts'
+import { findConfiguration, skeletonFile } from '../configuration/load.ts'
+import type { DeploymentSettings } from '../configuration/schema.ts'
+import { isOfLab, selectDeployment } from '../configuration/select.ts'
 import type { SelectedDeployment } from '../configuration/select.ts'
 import type { Environment } from '../paths.ts'
 import { declarationIn, offers, outcomeIn } from './contract.ts'
@@ -24,6 +28,8 @@ export interface OwnCheckOptions {
 
 /** Bytes of a check file, at most */
 const mostBytes = 200_000
+/** Files that are loaded at the same time: more would only slow each other down */
+const loadedAtOnce = 8
 /** Milliseconds for a file to be loaded, at most */
 const mostLoadMs = 5000
 
@@ -32,6 +38,7 @@ const mostLoadMs = 5000
  * their `load` does, which judges a file as a configuration, and runs it in a process of its own.
  */
 export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, options: OwnCheckOptions): Check[] {
+  const inTurn = sideBySide(loadedAtOnce)
   return (settings.checks ?? []).map(({ path }) => {
     const unread = { id: ownCheckId(path), title: `the check in ${basename(path)} passes`, reads: [], file: path }
     const run = async (): Promise<Outcome> => {
@@ -40,9 +47,26 @@ export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, op
     return {
       ...unread,
       run,
-      load: async () => loaded(unread, options).catch((error: unknown) => failing(unread, error)),
+      load: async () => inTurn(async () => loaded(unread, options)).catch((error: unknown) => failing(unread, error)),
     }
   })
+}
+
+/**
+ * Returns the own checks of the deployment of that name, else of the one that commands use, for a list: what is found
+ * without a configuration has none. Throws as `selectDeployment` if some deployment has own checks.
+ */
+export async function ownChecksHere(
+  request: ConfigurationRequest,
+  name: string | undefined,
+  { timeoutMs = mostLoadMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+): Promise<Check[]> {
+  const configuration = await findConfiguration(request)
+  const deployments = configuration?.settings.deployments ?? new Map<string, DeploymentSettings>()
+  if ([...deployments.values()].every(({ checks }) => checks === undefined)) return []
+  if (name !== undefined && isOfLab(name) && !deployments.has(name)) return []
+  const selected = selectDeployment(configuration!, name)
+  return ownChecks(selected, { deadlineMs: timeoutMs, environment: request.environment, signal })
 }
 
 type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
