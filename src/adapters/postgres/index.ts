@@ -29,7 +29,10 @@ export async function openDatabase(
   const { session, identity } = await openSession(endpoint, options)
   let other: Promise<DatabaseSession> | null = null
   // of its own: what an operator's check asks keeps no question of ours waiting
-  const selecting = once(async () => (other = openSession(endpoint, options).then((opened) => opened.session)))
+  const selecting = once(async () => {
+    session.assertOpen()
+    return (other = openSession(endpoint, options).then((opened) => opened.session))
+  })
   return {
     source: { ...databaseSource(session, identity, endpoint), select: selectOn(selecting) },
     async close() {

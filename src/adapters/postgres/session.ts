@@ -246,6 +246,11 @@ export class DatabaseSession {
     return (this.client as Client & { processID: number }).processID
   }
 
+  /** Throws the reason why this connection cannot be used any more. */
+  assertOpen(): void {
+    if (this.#broken) throw this.#broken
+  }
+
   async close(): Promise<void> {
     this.#break(new AdminError('UNREACHABLE', `the connection to PostgreSQL at ${this.peer.where} has been closed`))
     const ended = this.client.end().catch(() => undefined)
@@ -275,7 +280,7 @@ export class DatabaseSession {
 
   /** Sends a statement. Without values, uses the simple protocol, which takes several statements at once. */
   async #send(sql: string, values?: readonly unknown[]): Promise<readonly (readonly Row[])[]> {
-    if (this.#broken) throw this.#broken
+    this.assertOpen()
     const { peer, login } = this
     try {
       const sent = values === undefined ? this.client.query(sql) : this.client.query(sql, [...values])
