@@ -196,6 +196,10 @@ const variants: Readonly<Record<string, [object, object]>> = {
       ],
     ]),
   ),
+  checks: [
+    { url: 'https://a', checks: ['one.mjs'] },
+    { url: 'https://a', checks: ['other.mjs'] },
+  ],
   accessLog: [{ url: 'https://a', accessLog: { file: 'access.log' } }, { url: 'https://a' }],
   'accessLog.file': [
     { url: 'https://a', accessLog: { file: 'access.log' } },
