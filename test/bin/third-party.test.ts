@@ -127,8 +127,6 @@ describe('what is built and packed', () => {
     mkdirSync(join(user, 'node_modules'), { recursive: true })
     symlinkSync(join(packed, 'package'), join(user, 'node_modules/testops-admin'))
     cpSync(join(packed, 'package/templates/check.mjs'), join(user, 'skeleton.mjs'))
-    const page = read('docs/own-checks.md')
-    writeFileSync(join(user, 'example.mjs'), /```js\n(?<code>.*?)```/s.exec(page)!.groups!['code']!)
     const typed = (body: string): string =>
       "import { defineCheck } from 'testops-admin/check'\nexport default defineCheck({ version: 1, title: 'a', " +
       `reads: ['logs'], remedy: { text: 'B.', commands: [] }, run: async (sources) => { ${body} } })\n`
@@ -150,7 +148,6 @@ describe('what is built and packed', () => {
         ],
         { cwd: user, encoding: 'utf8' },
       ).stdout
-    // what the example selects has no type: a row is anything by name
     expect(compile('skeleton.mjs', 'typed.ts')).toBe('')
     expect(compile('other-source.ts')).toContain("Property 'broker' does not exist")
     expect(compile('no-outcome.ts')).toContain('"fine"')

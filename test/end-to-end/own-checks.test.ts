@@ -221,13 +221,14 @@ describe('what is wrong with a file concerns its check alone', () => {
         'FAILED',
         'check `own/questions` asked more than 1000 questions',
       ],
+      // what is not offered is refused, also if a check speaks to the program by itself
       'asks.mjs': [
         running(
           "(await import('node:fs')).writeSync(3, JSON.stringify({ask: {id: 1, source: 'service', part: 0, method: " +
-            "'environment', input: []}}) + '\\n'); await new Promise(() => {})",
+            "'environment', input: []}}) + '\\n'); return {status: 'ok', detail: String(await sources.service.status())}",
         ).replace(head, `${head}, reads: ['service']`),
-        'FAILED',
-        /^check `own\/asks` ended before it returned: /,
+        'REFUSED',
+        'a check may not ask this',
       ],
       'not-text.mjs': ['\u00ff', 'CONFIGURATION', 'cannot read check file FOLDER/not-text.mjs: it is not UTF-8 text'],
       'large.mjs': [

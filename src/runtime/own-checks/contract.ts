@@ -129,7 +129,7 @@ export function outcomeIn(value: unknown): Outcome | string {
     : isStatus(status)
       ? outcomes[status](value, 'outcome')
       : oneOf(...Object.keys(outcomes))(status ?? null, 'outcome.status')
-  return fault === null ? (value as unknown as Outcome) : clipped(fault.toString())
+  return fault === null ? (value as Outcome) : clipped(fault.toString())
 }
 
 const isStatus = (it: unknown): it is Outcome['status'] => typeof it === 'string' && Object.hasOwn(outcomes, it)

@@ -36,12 +36,12 @@ function tell(message: FromCheck): void {
 
 function receive(message: Orders | ToCheck): void {
   if ('text' in message) return void obey(message)
-  const { resolve, reject } = waiting.get(message.id)!
+  const asking = waiting.get(message.id)
   waiting.delete(message.id)
-  if (!('error' in message)) return resolve(message.value)
+  if (!('error' in message)) return asking?.resolve(message.value)
   const error = Object.assign(new Error(message.error.message), { code: message.error.code })
   failures.set(error, message.id)
-  reject(error)
+  asking?.reject(error)
 }
 
 async function obey(orders: Orders): Promise<void> {
