@@ -160,6 +160,7 @@ const programs = [
   'src/docs.ts',
   'src/logs/scan/worker.ts',
   'src/results/run/worker.ts',
+  'src/runtime/own-checks/program.ts',
   'src/lab/practice-service/main.ts',
   'src/lab/service-control.ts',
   'src/lab/connection-holder.ts',

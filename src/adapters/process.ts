@@ -25,6 +25,8 @@ interface StartOptions {
    * not end with it
    */
   terminal?: boolean
+  /** True if it gets a channel both ways, its descriptor 3: `stdio[3]` */
+  channel?: boolean
   /** How to end it if it has to clean up: by this signal, and by force only after `graceMs` milliseconds */
   end?: { signal: NodeJS.Signals; graceMs: number }
 }
@@ -34,7 +36,7 @@ export function start(file: string, parameters: readonly string[], options: Star
   const { input, environment, directory, account } = options
   try {
     return spawn(file, parameters, {
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(options.channel ? ['pipe' as const] : [])],
       env: { ...(options.isolated ? {} : env), ...environment },
       ...(directory === undefined ? {} : { cwd: directory }),
       ...(account ? { uid: account.uid, gid: account.gid } : {}),
@@ -206,7 +208,8 @@ export async function runProgram(
  */
 const restMs = 200
 
-async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
+/** Returns how a program ended, once its output has been read. Throws if it cannot be started. */
+export async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (exitCode, signal) => {

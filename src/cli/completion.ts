@@ -24,7 +24,8 @@ export interface KnownCommand {
 /** Values that a flag or an argument takes. Each is asked only when it is needed; none throws. */
 export interface Values {
   deployments(): Promise<readonly Candidate[]>
-  checks(): Promise<readonly Candidate[]>
+  /** Those of the catalogue, and the own checks of that deployment, or of the one that commands use */
+  checks(deployment: string | null): Promise<readonly Candidate[]>
   rules(): Promise<readonly Candidate[]>
   /** Unfinished runs of that deployment, or of all */
   runs(deployment: string | null): Promise<readonly Candidate[]>
@@ -167,10 +168,10 @@ async function valuesOf(
 }
 
 async function asked(source: keyof Values, rest: readonly string[], values: Values): Promise<readonly Candidate[]> {
-  if (source !== 'runs') return values[source]()
+  if (source !== 'runs' && source !== 'checks') return values[source]()
   const at = rest.findIndex((word) => word === '-d' || word === '--deployment')
   const joined = rest.find((word) => word.startsWith('--deployment='))?.slice('--deployment='.length)
-  return values.runs(joined ?? (at < 0 ? null : (rest[at + 1] ?? null)))
+  return values[source](joined ?? (at < 0 ? null : (rest[at + 1] ?? null)))
 }
 
 function fitting(all: readonly Candidate[], current: string): Candidate[] {

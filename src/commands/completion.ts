@@ -57,13 +57,19 @@ function valuesFor(words: readonly string[]): Values {
         const known = await knownDeployments(request, { isSearching: false })
         return known.map(({ name, platform }) => ({ text: name, about: platform ?? '' }))
       }),
-    checks: async () =>
+    checks: async (deployment) =>
       safe(async () => {
-        const { checkTexts } = await import('../../explain/index.yaml')
-        const groups = [...new Set(checkTexts.map(({ id }) => id.split('/')[0] ?? id))]
+        const [{ checkTexts }, { ownChecksHere }] = await Promise.all([
+          import('../../explain/index.yaml'),
+          import('../runtime/index.ts'),
+        ])
+        const request = { file, environment, workingDirectory: process.cwd() }
+        const own = await ownChecksHere(request, deployment ?? environment.TESTOPS_ADMIN_DEPLOYMENT).catch(() => [])
+        const all = [...checkTexts, ...own.map(({ id, file: of = '' }) => ({ id, title: of }))]
+        const groups = [...new Set(all.map(({ id }) => id.split('/')[0] ?? id))]
         return [
           ...groups.map((text) => ({ text, about: `all checks of ${text}` })),
-          ...checkTexts.map(({ id, title }) => ({ text: id, about: title })),
+          ...all.map(({ id, title }) => ({ text: id, about: title })),
         ]
       }),
     rules: async () =>

@@ -85,6 +85,10 @@ export interface Check<R extends SourceName = SourceName, W extends SourceName =
   explains?: readonly string[]
   /** False if an unopened source causes no other problem, since what the source shows may well run */
   explainsUnopened?: boolean
+  /** The operator's file that this check is in, an absolute path; absent: a check of this program */
+  file?: string
+  /** Reads that file and returns the check as it says; absent: there is nothing to read. Never throws */
+  load?: () => Promise<Check>
   /** For problems that bring no remedy of their own */
   remedy?: Remedy
   run(sources: Pick<Sources, R> & { [K in W]: Wanted<Sources[K]> }, deployment: Deployment): Promise<Outcome>

@@ -55,6 +55,23 @@ export async function inTurns<T, R>(all: readonly T[], work: (it: T) => Promise<
   return results
 }
 
+/** Returns a function that runs what it is given, at most so many at once; the others wait their turn. */
+export function sideBySide(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
+    }
+  }
+}
+
 /**
  * Returns what `work` returns; throws what `late` makes if it takes longer than `timeoutMs`. The last resort for text
  * or patterns from outside: V8 ends the work from another thread. So no regular expression or loop can hold this

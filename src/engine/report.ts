@@ -6,7 +6,10 @@ import type { Judged } from './causes.ts'
 import { fill, fillCommand, fillRemedy } from './remedy.ts'
 import { isByRepair, isByRun } from './causes.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
-import { command } from '../core/shell-command.ts'
+import type { Shape } from '../core/shape.ts'
+import { amount, isObject, listOf, objectOf, oneOf, optional, text } from '../core/shape.ts'
+import { isOwnCheck } from '../knowledge/check-ids.ts'
+import { asPath, command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /** Circumstances that change the commands of a remedy. */
@@ -40,7 +43,7 @@ function reported(
   const common = { id: check.id, title: check.title }
   const rest = {
     ...(because === undefined ? {} : { because }),
-    docs: command`testops-admin explain ${check.id}`,
+    docs: check.file === undefined ? command`testops-admin explain ${check.id}` : command`less ${asPath(check.file)}`,
     durationMs,
   }
   const filled = (remedy: Remedy | undefined): Pick<CheckReport, 'remedy'> =>
@@ -101,6 +104,69 @@ function reportError(error: unknown, filled: (command: Suggestion) => Suggestion
     return { code: error.code, message: error.message, suggestions: error.suggestions.map(filled) }
   const stack = error instanceof Error && error.stack ? [error.stack] : []
   return { code: 'BUG', message: `this is a bug in testops-admin: ${messageOf(error)}`, suggestions: stack }
+}
+
+const told: Shape = objectOf({
+  message: text,
+  evidence: listOf(text),
+})
+const severity = oneOf('error', 'warning')
+const happened: Shape = objectOf({
+  at: text,
+  kind: text,
+  message: text,
+  count: optional(amount),
+  proof: optional(text),
+})
+const recordedCheck = objectOf({
+  id: text,
+  title: text,
+  status: oneOf('ok', 'problem', 'skipped', 'unknown'),
+  severity: optional(severity),
+  detail: optional(text),
+  findings: optional(listOf(told)),
+  reason: optional(text),
+  error: optional(objectOf({ code: text, message: text, suggestions: listOf(text) })),
+  suppressed: optional(objectOf({ severity, findings: listOf(told), reason: text, until: text })),
+  ignoredUntil: optional(text),
+  because: optional(text),
+  remedy: optional(
+    objectOf({
+      text,
+      commands: listOf(text),
+      risk: optional(text),
+      undo: optional(text),
+      lacks: optional(text),
+    }),
+  ),
+  began: optional(text),
+  changes: optional(listOf(happened)),
+  docs: text,
+  durationMs: amount,
+})
+
+/**
+ * Returns what the operator's own checks found when a report was saved: their files are elsewhere, and nothing of a
+ * report is executed. Throws an Error that says what is wrong with the data.
+ */
+export function recordedOwnChecks(report: unknown): CheckReport[] {
+  const checks = isObject(report) && Array.isArray(report['checks']) ? (report['checks'] as readonly unknown[]) : []
+  const own = checks.filter((it) => isObject(it) && typeof it['id'] === 'string' && isOwnCheck(it['id']))
+  const fault = listOf(recordedCheck)(own, 'checks')
+  if (fault !== null) throw new Error(fault.toString())
+  return own as CheckReport[]
+}
+
+/** Returns a report with the results of own checks behind those that were judged. */
+export function withOwnResults(report: DoctorReport, own: readonly CheckReport[]): DoctorReport {
+  const checks = [...report.checks, ...own]
+  const roots = own.filter(({ status, because }) => status === 'problem' && because === undefined)
+  return {
+    ...report,
+    summary: summarise(checks),
+    rootCauses: [...report.rootCauses, ...roots.map(({ id }) => id)],
+    checks,
+  }
 }
 
 export function summarise(checks: readonly CheckReport[]): DoctorReport['summary'] {

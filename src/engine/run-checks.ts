@@ -53,8 +53,9 @@ async function runAll({
   const begin = performance.now()
   const share = shareSources(open, { deadlineMs, waitMs })
   const judged = await Promise.all(
-    checks.map(async (check) => {
+    checks.map(async (listed) => {
       const before = performance.now()
+      const check = (await listed.load?.()) ?? listed
       const found = await judge(check, { share, checks, deployment, deadlineMs, waitMs })
       const result = isIgnoring ? unlessIgnored(check.id, found, deployment) : found
       const durationMs = Math.round(performance.now() - before)

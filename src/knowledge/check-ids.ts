@@ -35,7 +35,20 @@ export const checkIds: readonly string[] = [
   'integrations/debug-logging',
 ]
 
+/** The group of the operator's own checks: no check of this program is in it. */
+export const ownGroup = 'own'
+
+/** Returns the id of the check in a file: `own/outbox` for `checks/outbox.mjs`. */
+export function ownCheckId(file: string): string {
+  return `${ownGroup}/${file.replace(/^.*\//s, '').replace(/\.m?js$/, '')}`
+}
+
+/** True for the id of an operator's own check. */
+export function isOwnCheck(id: string): boolean {
+  return id.startsWith(`${ownGroup}/`)
+}
+
 /** True if a configuration may ignore the check: without the others, nothing else that `doctor` says would be right. */
 export function isIgnorable(id: string): boolean {
-  return !id.endsWith('/reachable') && id !== 'service/unfinished-repair'
+  return isOwnCheck(id) || (!id.endsWith('/reachable') && id !== 'service/unfinished-repair')
 }

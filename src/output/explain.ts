@@ -128,6 +128,10 @@ function notFound({ query, nearest = [] }: ExplainDocument, screen: Screen): str
   const asked = printable(query.trim())
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
   const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
+  if (/^own\/\S+$/.test(asked)) {
+    const own = wrap(say(`\`${clip(asked, columns)}\` is one of your own checks: its file says more.`), columns)
+    return `${[...own, `${say('Show the file:')} testops-admin checks`].join('\n')}\n`
+  }
   const lines = wrap(say(said.endsWith('?') ? said : `${said}.`), columns)
   return `${[...lines, `${say('List all entries:')} testops-admin explain`].join('\n')}\n`
 }
@@ -147,6 +151,8 @@ export interface ChecksDocument {
     wants: readonly string[]
     /** Checks whose problems it causes */
     explains: readonly string[]
+    /** The file of an operator's own check */
+    file?: string
   }[]
 }
 
@@ -154,9 +160,10 @@ export interface ChecksDocument {
 export function checksText({ checks }: ChecksDocument, screen: Screen): string {
   const paint = paintFor(screen)
   const width = Math.max(...checks.map(({ id }) => widthOf(id)), 0)
-  const lines = checks.flatMap(({ id, title, severities, reads, wants }) => {
+  const lines = checks.flatMap(({ id, title, severities, reads, wants, file }) => {
     const [first = '', ...rest] = hang(`${pad(id, width)}  `, title, screen.columns)
-    const facts = `${severities.join(' or ')}; reads ${[...reads, ...wants].join(', ')}`
+    const sources = [...reads, ...wants].join(', ') || 'no source'
+    const facts = `${severities.join(' or ')}; reads ${sources}${file === undefined ? '' : `; in ${printable(file)}`}`
     return [
       first.replace(id, paint.strong(id)),
       ...rest,

@@ -41,6 +41,8 @@ describe('what is built and packed', () => {
       'explain',
       'src',
       'templates',
+      'check.js',
+      'check.d.ts',
       'package.json',
       'package-lock.json',
       'LICENSE',
@@ -119,6 +121,41 @@ describe('what is built and packed', () => {
     expect(dependencies.find(({ ref }) => ref === 'testops-admin@0.1.0')?.dependsOn?.sort()).toEqual(ids)
     expect(await faultsOf(read('dist/sbom.cdx.json'))).toBe(null)
   })
+
+  test('own checks have their types and their function from it', () => {
+    const user = join(folder, 'user')
+    mkdirSync(join(user, 'node_modules'), { recursive: true })
+    symlinkSync(join(packed, 'package'), join(user, 'node_modules/testops-admin'))
+    cpSync(join(packed, 'package/templates/check.mjs'), join(user, 'skeleton.mjs'))
+    const typed = (body: string): string =>
+      "import { defineCheck } from 'testops-admin/check'\nexport default defineCheck({ version: 1, title: 'a', " +
+      `reads: ['logs'], remedy: { text: 'B.', commands: [] }, run: async (sources) => { ${body} } })\n`
+    const fine =
+      "const { records } = await sources.logs.recent({ maxBytes: 10 }); return { status: 'ok', detail: records[0]!.text }"
+    const wrong = {
+      'other-source.ts': typed("sources.broker; return { status: 'ok', detail: '' }"),
+      'no-outcome.ts': typed("return { status: 'fine', detail: '' }"),
+    }
+    for (const [name, text] of Object.entries({ 'typed.ts': typed(fine), ...wrong }))
+      writeFileSync(join(user, name), text)
+    const compile = (...files: string[]): string =>
+      spawnSync(
+        process.execPath,
+        [
+          join(project, 'node_modules/typescript/bin/tsc'),
+          ...['--noEmit', '--strict', '--checkJs', '--allowJs', '--exactOptionalPropertyTypes'],
+          ...['--module', 'nodenext', '--target', 'es2023', '--types', '', ...files],
+        ],
+        { cwd: user, encoding: 'utf8' },
+      ).stdout
+    expect(compile('skeleton.mjs', 'typed.ts')).toBe('')
+    expect(compile('other-source.ts')).toContain("Property 'broker' does not exist")
+    expect(compile('no-outcome.ts')).toContain('"fine"')
+    const run = "import { defineCheck } from 'testops-admin/check'; console.log(defineCheck({ version: 1 }).version)"
+    expect(
+      spawnSync(process.execPath, ['--input-type=module', '-e', run], { cwd: user, encoding: 'utf8' }).stdout,
+    ).toBe('1\n')
+  }, 60_000)
 
   test('the notices name the same, each with its text', () => {
     const parts = read('dist/THIRD-PARTY-NOTICES.txt')

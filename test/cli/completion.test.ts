@@ -36,7 +36,8 @@ const commands = [
 const asked: (string | null)[] = []
 const values: Values = {
   deployments: async () => named('prod', 'staging'),
-  checks: async () => named('broker', 'broker/alarms', 'api/token'),
+  checks: async (deployment) =>
+    named('broker', 'broker/alarms', 'api/token', ...(deployment === null ? [] : [`own/of-${deployment}`])),
   rules: async () => named('bad-json=off'),
   runs: async (deployment) => {
     asked.push(deployment)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { accessLogSource } from '../../src/runtime/parts/logs.ts'
+import { accessLogSource } from '../../src/runtime/parts/service.ts'
 import { accessLogContract } from './access-log.ts'
 
 accessLogContract(async ({ requests, nonsense = 0 }) => {

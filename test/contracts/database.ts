@@ -124,11 +124,20 @@ export function databaseContract(
     })
   })
 
+  test('returns the rows of a SELECT as JSON has them', async () => {
+    const statement = "SELECT $1::int AS n, 'x' AS t, true AS b, NULL AS e"
+    expect(await look({}, async (source) => source.select(statement, [7]))).toEqual({
+      rows: [{ n: 7, t: 'x', b: true, e: null }],
+      complete: true,
+    })
+  })
+
   test('fails with a reason once it is closed', async () => {
     const { source, close } = await open({})
     await close()
     await close()
     expect(await failureOf(source.clock())).toMatch(/^UNREACHABLE .*PostgreSQL at /)
     expect(await failureOf(source.changelogLocks())).toMatch(/^UNREACHABLE .*PostgreSQL at /)
+    expect(await failureOf(source.select('SELECT 1'))).toMatch(/^UNREACHABLE .*PostgreSQL at /)
   })
 }

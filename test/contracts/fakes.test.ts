@@ -58,6 +58,7 @@ describe('database', () => {
     user: 'testops',
     ...closable(
       fakeDatabase({
+        select: (_, values = []) => ({ rows: [{ n: values[0], t: 'x', b: true, e: null }], complete: true }),
         changelogLocks: Object.keys(locks)
           .sort()
           .map((schema) =>

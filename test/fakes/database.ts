@@ -29,8 +29,19 @@ export function fakeDatabase(answers: Answers<DatabaseSource> = {}): DatabaseSou
       },
       temporarySpace: { writable: true },
       storage: { databaseBytes: 8_000_000, dataDirectory: null, freeBytes: null, totalBytes: null },
+      select: { rows: [], complete: true },
     },
-    ['identity', 'clock', 'changelogLocks', 'backends', 'operator', 'connections', 'temporarySpace', 'storage'],
+    [
+      'identity',
+      'clock',
+      'changelogLocks',
+      'backends',
+      'operator',
+      'connections',
+      'temporarySpace',
+      'storage',
+      'select',
+    ],
     answers,
   )
 }

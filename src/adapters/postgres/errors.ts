@@ -175,6 +175,7 @@ export function closedDatabase(endpoint: DatabaseEndpoint, reason: unknown): Dat
     connections: refuse,
     temporarySpace: refuse,
     storage: refuse,
+    select: refuse,
   }
 }
 

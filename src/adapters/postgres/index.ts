@@ -1,8 +1,11 @@
 import type { DatabaseEndpoint, Opened } from '../../core/endpoint.ts'
 import type { DatabaseControl } from '../../core/controls.ts'
+import { once } from '../../core/answers.ts'
 import { AdminError } from '../../core/error.ts'
 import type { LockOwner, RepairLock } from '../../core/lock.ts'
 import type { DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
+import { selectedRowBytes, selectedRows } from '../../core/sources/database.ts'
+import { atMost } from '../../core/work.ts'
 import { readClock } from '../clock.ts'
 import { date, epoch, readBackends, readChangelogLocks, readConnections } from './locks.ts'
 import { asked, closedControl, closedDatabase, databaseFailure, otherTargets, sqlState } from './errors.ts'
@@ -11,6 +14,9 @@ import { databaseLock, readOperator } from './repair-lock.ts'
 import { DatabaseSession } from './session.ts'
 import { statfs } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
+
+/** Milliseconds to wait at most until a connection that is perhaps still being opened is closed */
+const closeMs = 250
 
 /**
  * Opens one read-only connection, to the endpoint's first host that is not in recovery. Throws UNREACHABLE, TIMED_OUT,
@@ -21,7 +27,22 @@ export async function openDatabase(
   options: { timeoutMs: number },
 ): Promise<Opened<DatabaseSource>> {
   const { session, identity } = await openSession(endpoint, options)
-  return { source: databaseSource(session, identity, endpoint), close: async () => session.close() }
+  let other: Promise<DatabaseSession> | null = null
+  // of its own: what an operator's check asks keeps no question of ours waiting
+  const selecting = once(async () => {
+    session.assertOpen()
+    return (other = openSession(endpoint, options).then((opened) => opened.session))
+  })
+  return {
+    source: { ...databaseSource(session, identity, endpoint), select: selectOn(selecting) },
+    async close() {
+      const closing = other?.then(
+        async (opened) => opened.close(),
+        () => undefined,
+      )
+      await Promise.all([session.close(), closing && atMost(closeMs, closing, undefined)])
+    },
+  }
 }
 
 /** Opens one writing connection to each of the databases. The first must open, as in `openDatabases`. */
@@ -156,7 +177,7 @@ function databaseSource(
   session: DatabaseSession,
   identity: DatabaseIdentity,
   endpoint: DatabaseEndpoint,
-): DatabaseSource {
+): Omit<DatabaseSource, 'select'> {
   const searchPath =
     endpoint.schema === null
       ? null
@@ -179,6 +200,27 @@ function databaseSource(
     connections: async () => ask(async () => readConnections(session)),
     temporarySpace: async () => ask(async () => probeTemporarySpace(session)),
     storage: async () => ask(async () => readStorage(session)),
+  }
+}
+
+function selectOn(opening: () => Promise<DatabaseSession>): DatabaseSource['select'] {
+  return async (statement, values = []) => {
+    const session = await opening()
+    // inside of another SELECT, nothing but a SELECT is accepted
+    const sql = `
+SELECT CASE WHEN octet_length(line) <= ${selectedRowBytes} THEN line END AS line
+FROM (SELECT row_to_json(answer)::text AS line FROM (
+${statement.replace(/;\s*$/, '')}
+) AS answer LIMIT $${values.length + 1}) AS lines`
+    const lines = await asked(session, async () => session.select(sql, [...values, selectedRows + 1]))
+    const rows = lines.slice(0, selectedRows).map(({ line }) => {
+      if (typeof line === 'string') return JSON.parse(line) as Readonly<Record<string, unknown>>
+      throw new AdminError(
+        'UNEXPECTED_ANSWER',
+        `PostgreSQL at ${session.peer.where}: a row has more than ${selectedRowBytes} bytes: select fewer columns`,
+      )
+    })
+    return { rows, complete: lines.length <= selectedRows }
   }
 }
 

@@ -196,13 +196,7 @@ export class DatabaseSession {
     statements: readonly string[],
     options: { settings?: string } = {},
   ): Promise<readonly (readonly Row[])[]> {
-    const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
-    const before = [
-      'BEGIN READ ONLY',
-      `SET LOCAL statement_timeout = ${limitMs}`,
-      `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`,
-      ...(options.settings === undefined ? [] : [options.settings]),
-    ]
+    const before = ['BEGIN READ ONLY', ...this.#limits(), ...(options.settings === undefined ? [] : [options.settings])]
     const results = await this.#inTurn([...before, ...statements, 'COMMIT'].join(';\n'))
     return results.slice(before.length, -1)
   }
@@ -215,11 +209,9 @@ export class DatabaseSession {
     work: (run: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>) => Promise<T>,
   ): Promise<T> {
     return this.#after(async () => {
-      const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
       const begin = [
         'BEGIN',
-        `SET LOCAL statement_timeout = ${limitMs}`,
-        `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`,
+        ...this.#limits(),
         // if this machine vanishes, the transaction's locks must not stay
         `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
       ]
@@ -236,9 +228,27 @@ export class DatabaseSession {
     })
   }
 
+  /**
+   * Runs one SELECT that somebody else wrote, in a transaction that cannot write. A message with values holds one
+   * statement only, so none can end that transaction and go on. Sets nothing outside it, as in `read`.
+   */
+  async select(sql: string, values: readonly [...unknown[], unknown]): Promise<readonly Row[]> {
+    return this.#after(async () => {
+      await this.#send(['BEGIN READ ONLY', ...this.#limits()].join(';\n'))
+      const [rows = []] = await this.#send(sql, values)
+      await this.#send('ROLLBACK')
+      return rows
+    })
+  }
+
   /** The server's process id as the connection received it; a pooler (PgBouncer) makes one up. */
   get processId(): number {
     return (this.client as Client & { processID: number }).processID
+  }
+
+  /** Throws the reason why this connection cannot be used any more. */
+  assertOpen(): void {
+    if (this.#broken) throw this.#broken
   }
 
   async close(): Promise<void> {
@@ -246,6 +256,12 @@ export class DatabaseSession {
     const ended = this.client.end().catch(() => undefined)
     await atMost(250, ended, undefined)
     this.socket.destroy()
+  }
+
+  /** Returns the limits of a transaction: shorter than our own, so that the server's more telling error comes first. */
+  #limits(): string[] {
+    const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
+    return [`SET LOCAL statement_timeout = ${limitMs}`, `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`]
   }
 
   #break(error: AdminError): void {
@@ -264,7 +280,7 @@ export class DatabaseSession {
 
   /** Sends a statement. Without values, uses the simple protocol, which takes several statements at once. */
   async #send(sql: string, values?: readonly unknown[]): Promise<readonly (readonly Row[])[]> {
-    if (this.#broken) throw this.#broken
+    this.assertOpen()
     const { peer, login } = this
     try {
       const sent = values === undefined ? this.client.query(sql) : this.client.query(sql, [...values])

@@ -11,8 +11,8 @@ import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, pause, withInter
 import { screenOf, print, tellLine } from '../write.ts'
 import { isDocument, liveList, printRound, reportText } from './print.ts'
 import type { DocumentFormat, Format } from './print.ts'
-import type { Diagnosis, DiagnosisOptions } from './session.ts'
-import { diagnosis } from './session.ts'
+import type { CheckNames, Diagnosis, DiagnosisOptions } from './session.ts'
+import { diagnosis, selectOwnChecks } from './session.ts'
 import type { CommandOf } from './rights.ts'
 
 interface WatchOptions {
@@ -70,7 +70,7 @@ export async function waitUntilHealthy(
 }
 
 /** The flags of `doctor` that say how to examine and how to print the report. */
-export interface DoctorFlags {
+export interface DoctorFlags extends CheckNames {
   deployment?: string | undefined
   config?: string | undefined
   json: boolean
@@ -90,6 +90,12 @@ export interface DoctorFlags {
   translation?: Translation | null
 }
 
+/** A diagnosis and the checks that it runs. */
+interface Examining {
+  examined: Diagnosis
+  checks: readonly Check[]
+}
+
 /** The streams to print on: those of `process`, except in tests. */
 interface Streams {
   stdout: Stream
@@ -98,10 +104,13 @@ interface Streams {
 
 type Stream = Pick<NodeJS.WritableStream, 'write' | 'once'> & { isTTY?: boolean; columns?: number; rows?: number }
 
-/** Examines once, until healthy, or repeatedly; prints; returns the exit code. Throws USAGE for a watch with JSON. */
+/**
+ * Examines by the chosen checks of the catalogue and the deployment's own, once, until healthy, or repeatedly. Prints;
+ * returns the exit code. Throws USAGE for a watch with JSON.
+ */
 export async function examineAs(
   flags: DoctorFlags,
-  checks: readonly Check[],
+  chosen: readonly Check[],
   streams: Streams = process,
 ): Promise<number> {
   const { stdout, stderr } = streams
@@ -122,7 +131,7 @@ export async function examineAs(
     const documents = isDocument(format) || flags.output ? await import('./documents.ts') : null
     const outputs = (await documents?.outputsOf(flags.output ?? [])) ?? []
     const past = pastFor(format, outputs)
-    const examined = await open(flags, checks, signal, past)
+    const { examined, checks } = await open(flags, chosen, signal, past)
     try {
       const report = flags.watch
         ? await watchOn(flags, format as Format, examined, stdout, signal)
@@ -147,17 +156,21 @@ export async function examineAs(
 }
 
 async function open(
-  { deployment, config: file, timeout = defaultTimeoutSeconds, relay, commandOf }: DoctorFlags,
-  checks: readonly Check[],
+  flags: DoctorFlags,
+  chosen: readonly Check[],
   signal: AbortSignal,
   past: DiagnosisOptions['past'] = 'with-problems',
-): Promise<Diagnosis> {
+): Promise<Examining> {
+  const { deployment, config: file, timeout = defaultTimeoutSeconds, relay, commandOf } = flags
   // loaded late: --help needs neither the runtime nor what it loads
-  const { openDeployment } = await import('../../runtime/index.ts')
+  const { openDeployment, ownChecks } = await import('../../runtime/index.ts')
   const environment = process.env
   const selected = await chosenDeployment({ deployment, config: file }, signal)
   const timeoutMs = timeout * 1000
-  return diagnosis({
+  const deadlineMs = timeoutMs + deadlineSlackMs
+  const own = ownChecks(selected, { deadlineMs, environment, signal })
+  const checks = [...chosen, ...selectOwnChecks(own, flags, { others: chosen.length })]
+  const examined = diagnosis({
     checks,
     open: () =>
       openDeployment(selected, {
@@ -167,11 +180,12 @@ async function open(
         signal,
         ...relayOf({ relay }, { mayMakePods: true, isLasting: false }),
       }),
-    deadlineMs: timeoutMs + deadlineSlackMs,
+    deadlineMs,
     past,
     commandOf,
     signal,
   })
+  return { examined, checks }
 }
 
 /** The page draws what happened even if nothing is wrong. */
@@ -183,10 +197,10 @@ function pastFor(
 }
 
 /** Examines once, and closes everything. Throws as `Diagnosis.examine`. */
-export async function examinedOnce(flags: DoctorFlags, checks: readonly Check[]): Promise<DoctorReport> {
+export async function examinedOnce(flags: DoctorFlags, chosen: readonly Check[]): Promise<DoctorReport> {
   const run = flags.relay === true ? withInterrupts : interruptible
   return run(async (signal) => {
-    const examined = await open(flags, checks, signal)
+    const { examined, checks } = await open(flags, chosen, signal)
     try {
       return await once(flags, examined, checks, process)
     } finally {

@@ -2,6 +2,7 @@ import { checks } from '../../checks/index.ts'
 import type { CheckReport, DoctorReport } from '../../core/check.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { typedWords } from '../../core/typed.ts'
+import { isOwnCheck } from '../../knowledge/check-ids.ts'
 import { tell } from '../../output/doctor/verdict.ts'
 
 /** Repairs that `doctor --fix` carries out, by the names that `--repairs` takes: the command's words, joined. */
@@ -62,7 +63,8 @@ function isInTheWay({ does, root: { id, severity } }: FixStep): boolean {
 function stepOf(root: CheckReport): FixStep {
   const command = root.remedy?.commands.find((line) => !line.startsWith('#')) ?? null
   const [program, ...words] = (command !== null && typedWords(command)) || []
-  if (program !== 'testops-admin') return { root, command, does: 'by-hand' }
+  // what it names was written for a person, not checked against what it would do here
+  if (program !== 'testops-admin' || isOwnCheck(root.id)) return { root, command, does: 'by-hand' }
   const given = words.map((word) => word.replace(/=.*/s, ''))
   if (decidingCommands.includes(words[0] ?? '') || given.some((word) => decidingFlags.includes(word)))
     return { root, command, does: 'decision' }

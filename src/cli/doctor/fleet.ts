@@ -19,7 +19,7 @@ import { screenOf, cursor, draw, jsonText, print } from '../write.ts'
 import type { DoctorFlags } from './examine-as.ts'
 import type { DocumentFormat, Format } from './print.ts'
 import { reportText } from './print.ts'
-import { diagnosis } from './session.ts'
+import { diagnosis, selectOwnChecks } from './session.ts'
 
 /** Deployments that are examined at the same time: enough that some which hang delay few others */
 const sideBySide = 16
@@ -129,16 +129,20 @@ async function examineEach(
 /** Examines one deployment. What keeps it from being examined concerns no other. Throws INTERRUPTED. */
 async function examineOne(
   chosen: OneOfAll,
-  { timeout = defaultTimeoutSeconds, config, 'fail-on': failOn }: Omit<DoctorFlags, 'deployment'>,
-  checks: readonly Check[],
+  flags: Omit<DoctorFlags, 'deployment'>,
+  catalogue: readonly Check[],
   signal: AbortSignal,
 ): Promise<Examined> {
+  const { timeout = defaultTimeoutSeconds, config, 'fail-on': failOn } = flags
   const timeoutMs = timeout * 1000
   const deadlineMs = timeoutMs + deadlineSlackMs
   try {
     if ('error' in chosen) throw chosen.error
     const { selected } = chosen
-    const { openDeployment } = await import('../../runtime/index.ts')
+    const { openDeployment, ownChecks } = await import('../../runtime/index.ts')
+    const own = ownChecks(selected, { deadlineMs, environment: process.env, signal })
+    const others = catalogue.length
+    const checks = [...catalogue, ...selectOwnChecks(own, flags, { others, isOneOfSeveral: true })]
     const late = (): AdminError => new AdminError('TIMED_OUT', `not opened within ${timeout} s`, [])
     const examining = diagnosis({
       checks,

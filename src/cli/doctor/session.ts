@@ -7,6 +7,7 @@ import { withDeadline } from '../../engine/judge.ts'
 import { runChecks } from '../../engine/run-checks.ts'
 import type { RunOptions } from '../../engine/run-checks.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
+import { checkIds, isOwnCheck, ownGroup } from '../../knowledge/check-ids.ts'
 import { isReadOnly } from '../repair/read-only.ts'
 import type { CommandOf } from './rights.ts'
 
@@ -124,25 +125,80 @@ async function declaredBuild(service: () => Promise<ServiceSource>, deadlineMs: 
 
 /**
  * Returns the checks to run, in the catalogue's order. A name is an id, or a group: `broker`, `broker/`, `broker/*`.
- * Throws USAGE for any other name, with the nearest ones, and if no check is left.
+ * Throws USAGE for any other name, with the nearest ones, and if no check is left. Names of own checks are left to
+ * `selectOwnChecks`, and then no check may be left.
  */
 export function selectChecks<C extends Pick<Check, 'id'>>(
   all: readonly C[],
   only: readonly string[],
   skip: readonly string[],
 ): C[] {
-  const ids = all.map(({ id }) => id)
-  const wanted = only.length === 0 ? new Set(ids) : new Set(only.flatMap((name) => idsOf(name, ids, '--only')))
-  const unwanted = new Set(skip.flatMap((name) => idsOf(name, ids, '--skip')))
-  const chosen = all.filter(({ id }) => wanted.has(id) && !unwanted.has(id))
-  if (chosen.length === 0)
-    throw new AdminError('USAGE', '--only and --skip leave no check to run', ['testops-admin checks'])
+  const isOwn = only.some(isOwnName)
+  const known = { only: only.filter((it) => !isOwnName(it)), skip: skip.filter((it) => !isOwnName(it)) }
+  const chosen = selected(all, known, all)
+  if (isOwn && known.only.length === 0) return []
+  if (chosen.length === 0 && !isOwn) throw noneLeft()
   return chosen
 }
 
+/** What `--only` and `--skip` say. */
+export interface CheckNames {
+  only?: readonly string[] | undefined
+  skip?: readonly string[] | undefined
+}
+
+/**
+ * Returns the own checks of a deployment that the flags choose, beside so many `others` of the catalogue. Throws as
+ * `selectChecks`. `isOneOfSeveral`: another deployment may have the own checks that this one lacks.
+ */
+export function selectOwnChecks<C extends Pick<Check, 'id'>>(
+  own: readonly C[],
+  { only = [], skip = [] }: CheckNames,
+  { others, isOneOfSeveral = false }: { others: number; isOneOfSeveral?: boolean },
+): C[] {
+  const isHere = (name: string): boolean => !isOneOfSeveral || own.some(({ id }) => isMeant(id, name))
+  const names = {
+    only: only.filter((it) => isOwnName(it) && (isHere(it) || others === 0)),
+    skip: skip.filter((it) => isOwnName(it) && isHere(it)),
+  }
+  const known = [...checkIds.map((id) => ({ id })), ...own]
+  const chosen = only.length > 0 && names.only.length === 0 ? [] : selected(own, names, known)
+  if (others + chosen.length === 0) throw noneLeft()
+  return chosen
+}
+
+/** True for `own`, `own/NAME` and the like. */
+function isOwnName(name: string): boolean {
+  return name === ownGroup || isOwnCheck(name)
+}
+
+function noneLeft(): AdminError {
+  return new AdminError('USAGE', '--only and --skip leave no check to run', ['testops-admin checks'])
+}
+
+/** `known`: checks among which the nearest names are looked for. */
+function selected<C extends Pick<Check, 'id'>>(
+  all: readonly C[],
+  { only, skip }: Required<{ [K in keyof CheckNames]: readonly string[] }>,
+  known: readonly Pick<Check, 'id'>[],
+): C[] {
+  const ids = known.map(({ id }) => id)
+  const wanted = new Set(only.flatMap((name) => idsOf(name, ids, '--only')))
+  const unwanted = new Set(skip.flatMap((name) => idsOf(name, ids, '--skip')))
+  return all.filter(({ id }) => (only.length === 0 || wanted.has(id)) && !unwanted.has(id))
+}
+
+function isMeant(id: string, name: string): boolean {
+  return id === name || id.startsWith(`${groupIn(name)}/`)
+}
+
+function groupIn(name: string): string {
+  return name.replace(/\/\*?$/, '')
+}
+
 function idsOf(name: string, ids: readonly string[], flag: string): string[] {
-  const group = name.replace(/\/\*?$/, '')
-  const found = ids.filter((id) => id === name || id.startsWith(`${group}/`))
+  const group = groupIn(name)
+  const found = ids.filter((id) => isMeant(id, name))
   if (found.length > 0) return found
   const groups = new Set(ids.map((id) => id.split('/')[0] ?? id))
   const known = name.includes('/') ? ids : [...groups, ...ids]

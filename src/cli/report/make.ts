@@ -39,7 +39,7 @@ export async function makeReport(flags: ReportFlags, version: string, commandOf:
   const run = flags.relay === true ? withInterrupts : interruptible
   return run(async (signal) => {
     const at = new Date()
-    const [{ openDeployment }, { assertNew, writeArchive }] = await Promise.all([
+    const [{ openDeployment, ownChecks }, { assertNew, writeArchive }] = await Promise.all([
       import('../../runtime/index.ts'),
       import('../../runtime/archive.ts'),
     ])
@@ -60,7 +60,7 @@ export async function makeReport(flags: ReportFlags, version: string, commandOf:
     try {
       const recorder = recordSources(opened.open)
       const examined = diagnosis({
-        checks,
+        checks: [...checks, ...ownChecks(selected, { deadlineMs, environment: process.env, signal })],
         open: async () => ({ ...opened, open: recorder.open }),
         deadlineMs,
         past: 'always',

@@ -1,4 +1,4 @@
-import type { Check, DoctorReport } from '../../core/check.ts'
+import type { Check, CheckReport, DoctorReport } from '../../core/check.ts'
 import { judgeAsOf } from '../../core/local-time.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { inEnglish } from '../../core/translation.ts'
@@ -11,9 +11,10 @@ import { isWaiting, replaySources } from '../../engine/recording/record.ts'
 import { withoutNumbers } from '../../engine/recording/redacted.ts'
 import type { RemovedSecret } from '../../engine/recording/redacted.ts'
 import type { FailOn } from '../../engine/report.ts'
-import { exitCodeOf } from '../../engine/report.ts'
+import { exitCodeOf, recordedOwnChecks, withOwnResults } from '../../engine/report.ts'
 import type { ReportDifference, ReportManifest, ShownReport } from '../../output/report.ts'
-import { diagnosis } from '../doctor/session.ts'
+import type { CheckNames } from '../doctor/session.ts'
+import { diagnosis, selectOwnChecks } from '../doctor/session.ts'
 import { reportText, isDocument } from '../doctor/print.ts'
 import type { DocumentFormat, Format } from '../doctor/print.ts'
 import { interruptible } from '../interrupt.ts'
@@ -150,7 +151,7 @@ export function assertAlone(given: readonly string[]): void {
 }
 
 /** The flags of `doctor --from`. */
-export interface FromFlags {
+export interface FromFlags extends CheckNames {
   from: string
   json: boolean
   verbose: boolean
@@ -162,8 +163,8 @@ export interface FromFlags {
 }
 
 /**
- * Judges the recorded answers of a report, without a network. Prints the outcome and returns the exit code. Throws
- * USAGE if it is not a report.
+ * Judges the recorded answers of a report, without a network; takes what own checks found from it. Prints the outcome
+ * and returns the exit code. Throws USAGE if it is not a report.
  */
 export async function examineReport(flags: FromFlags, checks: readonly Check[]): Promise<number> {
   const format = flags.json ? 'json' : flags.format
@@ -183,8 +184,10 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
         signal,
       }).examine(),
     )
+    const saved = json(diagnosisFile) as Partial<DoctorReport> | null
+    const own = selectOwnChecks(ownChecksIn(flags.from, saved), flags, { others: checks.length })
     const report = {
-      ...withLacks(withoutNumbers(judged), json(diagnosisFile) as Partial<DoctorReport> | null),
+      ...withOwnResults(withLacks(withoutNumbers(judged), saved), withoutNumbers(own)),
       startedAt: startedAt.toISOString(),
       durationMs: at.getTime() - startedAt.getTime(),
     }
@@ -210,6 +213,14 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose, translation })
     return exitCode
   })
+}
+
+function ownChecksIn(path: string, saved: unknown): CheckReport[] {
+  try {
+    return recordedOwnChecks(saved)
+  } catch (error) {
+    throw wrong(path, `${diagnosisFile} in it is damaged: ${messageOf(error)}`)
+  }
 }
 
 /** Adds the rights that were missing, for a report has nobody to ask; but no command that somebody else wrote down. */

@@ -1,5 +1,4 @@
 import type { Holder } from '../lock.ts'
-import type { ClockReading } from './clock.ts'
 
 export interface DatabaseSource {
   /** host:port/database, without credentials */
@@ -29,6 +28,28 @@ export interface DatabaseSource {
     freeBytes: number | null
     totalBytes: number | null
   }>
+  /**
+   * Returns the first rows of a SELECT of the operator's own, read on a connection of its own in a transaction that
+   * cannot write. Throws UNEXPECTED_ANSWER for a statement that PostgreSQL does not accept, and for a row of more than
+   * `selectedRowBytes`
+   */
+  select(statement: string, values?: readonly SelectValue[]): Promise<SelectedRows>
+}
+
+/** Rows of a SELECT that are returned, at most. */
+export const selectedRows = 1000
+
+/** Bytes of one row as JSON, at most. */
+export const selectedRowBytes = 10_000
+
+/** A value in the place of `$1`, `$2` and so on. */
+type SelectValue = string | number | boolean | null
+
+/** Rows by the names of their columns, as `row_to_json` writes them. */
+interface SelectedRows {
+  rows: readonly Readonly<Record<string, unknown>>[]
+  /** False if there are more rows */
+  complete: boolean
 }
 
 export interface DatabaseIdentity {
@@ -103,4 +124,10 @@ export interface DatabaseConnections {
   /** Slots that only privileged roles may take */
   reserved: number
   byUser: readonly { user: string; application: string; count: number; idle: number }[]
+}
+
+/** How far a clock is ahead of this machine's (negative: behind), and how sure that is. Both in milliseconds. */
+export interface ClockReading {
+  offsetMs: number
+  uncertaintyMs: number
 }

@@ -13,7 +13,7 @@ import { typed } from '../../core/typed.ts'
 import type { Environment } from '../paths.ts'
 import type { ConfigurationRequest } from './find.ts'
 import { configurationFile, fileName, ownFile, shownAs } from './find.ts'
-import { assertKeysCount, schema } from './schema.ts'
+import { assertKeysCount, assertOwnChecks, schema } from './schema.ts'
 import type { DeploymentSettings, Settings } from './schema.ts'
 import { validate } from './validate.ts'
 
@@ -64,6 +64,11 @@ async function namesIn(folder: string): Promise<string[] | null> {
 
 function templateFile(): string {
   return join(packageFolder(), 'templates', fileName)
+}
+
+/** Returns the path of the commented check file, which comes with this package. */
+export function skeletonFile(): string {
+  return join(packageFolder(), 'templates', 'check.mjs')
 }
 
 const maxBytes = 1_000_000
@@ -167,7 +172,10 @@ async function readDocument(file: string, { environment, workingDirectory }: Aro
 function settingsIn(value: unknown, place: Pick<Read, 'at'> & { directory: string }): Settings {
   const settings = validate(schema, value, place)
   checkNames(settings, place.at)
-  for (const [name, deployment] of settings.deployments) assertKeysCount(name, deployment, place.at)
+  for (const [name, deployment] of settings.deployments) {
+    assertKeysCount(name, deployment, place.at)
+    assertOwnChecks(name, deployment, place.at)
+  }
   return settings
 }
 

@@ -12,6 +12,8 @@ export interface File {
   kind: 'file'
   about: string
   example: string
+  /** As of a text */
+  problem?: Text['problem']
 }
 
 /** A whole number, 0 or more. */
@@ -50,8 +52,6 @@ export interface Section<Keys extends SectionKeys = SectionKeys, Required extend
   required: readonly Required[]
   /** Keys of which no two may stand together */
   exclusive?: readonly string[]
-  /** Keys of a later version, with what they are; an error says so */
-  later?: Readonly<Record<string, string>>
 }
 
 export interface Named<Item extends Node = Node> {
@@ -111,19 +111,18 @@ export function section<const Keys extends SectionKeys, const Required extends k
   options: {
     required?: readonly Required[]
     exclusive?: readonly (keyof Keys & string)[]
-    later?: Readonly<Record<string, string>>
   } = {},
 ): Section<Keys, NoInfer<Required>> {
-  const { required = [], exclusive, later } = options
-  return { kind: 'section', about, keys, required, ...(exclusive && { exclusive }), ...(later && { later }) }
+  const { required = [], exclusive } = options
+  return { kind: 'section', about, keys, required, ...(exclusive && { exclusive }) }
 }
 
 export function text(about: string, example: string, problem?: Text['problem']): Text {
   return { kind: 'text', about, example, ...(problem && { problem }) }
 }
 
-export function file(about: string, example: string): File {
-  return { kind: 'file', about, example }
+export function file(about: string, example: string, problem?: Text['problem']): File {
+  return { kind: 'file', about, example, ...(problem && { problem }) }
 }
 
 export function whole(about: string, example: string): Whole {

@@ -2,7 +2,7 @@ import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { isDay, isTimeZone } from '../../core/local-time.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { checkIds, isIgnorable } from '../../knowledge/check-ids.ts'
+import { checkIds, isIgnorable, isOwnCheck, ownCheckId } from '../../knowledge/check-ids.ts'
 import { defaultVendor } from '../../knowledge/settings.ts'
 import {
   parseBrokerAddress,
@@ -102,93 +102,98 @@ const host = section(
   { exclusive: ['unit', 'commands'] },
 )
 
-const deployment = section(
-  'a deployment',
-  {
-    url: text('address of the web interface', 'https://testops.example.org', valid(parseHttpAddress)),
-    apiToken: secret('API token of a user of the service', '{env: TESTOPS_TOKEN}'),
-    ca,
-    platform: choice('where the service runs', 'host', ['kubernetes', 'compose', 'host']),
-    host,
-    kubernetes: section('the service in a cluster', {
-      context: text('context of kubectl', 'prod'),
-      namespace: text('namespace', 'testops', dnsName(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'digits and dashes')),
-      release: text(
-        'release of Helm',
-        'testops',
-        dnsName(/^[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?$/, 'digits, dots and dashes'),
-      ),
-      workload: text(
-        'Deployment or StatefulSet of the service; needed if its image has been renamed',
-        'testops-testops',
-        dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes'),
-      ),
-      values: file('values file of the release', 'deploy/values.yaml'),
-      chart: text('umbrella chart', './charts/umbrella'),
-      chartVersion: text('version of the umbrella chart', '1.2.3'),
-      valuesPath: text("path of the service's values in the umbrella chart", 'testops'),
-    }),
-    compose: section('the service under Docker Compose', {
-      project: text('name of the project', 'testops', composeName),
-      file: file('compose file', '/opt/testops/docker-compose.yml'),
-      service: text("the service's name in the compose file", 'testops', composeName),
-    }),
-    build: text('build that should run (platform host)', '527u01'),
-    image: text('image that should run (platform host)', 'registry.example.org/testops/testops:527u01'),
-    cpuinfo: file("copy of /proc/cpuinfo from the service's machine", 'cpuinfo.txt'),
-    timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
-      isTimeZone(name) ? null : 'is not a time zone; an example is Europe/Berlin',
+const deployment = section('a deployment', {
+  url: text('address of the web interface', 'https://testops.example.org', valid(parseHttpAddress)),
+  apiToken: secret('API token of a user of the service', '{env: TESTOPS_TOKEN}'),
+  ca,
+  platform: choice('where the service runs', 'host', ['kubernetes', 'compose', 'host']),
+  host,
+  kubernetes: section('the service in a cluster', {
+    context: text('context of kubectl', 'prod'),
+    namespace: text('namespace', 'testops', dnsName(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'digits and dashes')),
+    release: text(
+      'release of Helm',
+      'testops',
+      dnsName(/^[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?$/, 'digits, dots and dashes'),
     ),
-    vendor: section("names of the vendor's settings and loggers", {
-      prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
-        /^[A-Z][A-Z0-9_]*$/.test(name)
-          ? null
-          : 'must be upper-case letters, digits and underscores, and begin with a letter',
-      ),
-      package: text('package of loggers', defaultVendor.package, (name) =>
-        /^[\w.-]+$/.test(name) ? null : 'is not a package name',
-      ),
-    }),
-    database: oneOrMany("the service's database, or a list of its databases, the main database first", '', database),
-    broker,
-    sessions,
-    integrations: list(
-      'external systems that the service uses',
-      '',
-      section(
-        'an external system',
-        {
-          name: text('name of the system', 'tracker'),
-          url: text('address of the system', 'https://tracker.example.org', valid(parseHttpAddress)),
-          user: text('user of the integration', 'testops@example.org'),
-          password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
-        },
-        { required: ['name', 'url'] },
-      ),
+    workload: text(
+      'Deployment or StatefulSet of the service; needed if its image has been renamed',
+      'testops-testops',
+      dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes'),
     ),
-    ignore: list(
-      'checks whose problems do not count for a while; repairs do not ignore them',
-      '',
-      section(
-        'an ignored check',
-        {
-          check: text('id of the check, as `checks` lists it', 'api/token-lifetime', checkProblem),
-          reason: text('why', 'the token is renewed by a job'),
-          until: text('last day on which it is ignored, in UTC', '2027-01-31', (day) =>
-            isDay(day) ? null : 'must be a day of the calendar, such as 2027-01-31',
-          ),
-        },
-        { required: ['check', 'reason', 'until'] },
-      ),
+    values: file('values file of the release', 'deploy/values.yaml'),
+    chart: text('umbrella chart', './charts/umbrella'),
+    chartVersion: text('version of the umbrella chart', '1.2.3'),
+    valuesPath: text("path of the service's values in the umbrella chart", 'testops'),
+  }),
+  compose: section('the service under Docker Compose', {
+    project: text('name of the project', 'testops', composeName),
+    file: file('compose file', '/opt/testops/docker-compose.yml'),
+    service: text("the service's name in the compose file", 'testops', composeName),
+  }),
+  build: text('build that should run (platform host)', '527u01'),
+  image: text('image that should run (platform host)', 'registry.example.org/testops/testops:527u01'),
+  cpuinfo: file("copy of /proc/cpuinfo from the service's machine", 'cpuinfo.txt'),
+  timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
+    isTimeZone(name) ? null : 'is not a time zone; an example is Europe/Berlin',
+  ),
+  vendor: section("names of the vendor's settings and loggers", {
+    prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
+      /^[A-Z][A-Z0-9_]*$/.test(name)
+        ? null
+        : 'must be upper-case letters, digits and underscores, and begin with a letter',
     ),
-    accessLog: section(
-      'access log of the proxy in front of the service',
-      { file: file('log file', '/var/log/nginx/access.log') },
-      { required: ['file'] },
+    package: text('package of loggers', defaultVendor.package, (name) =>
+      /^[\w.-]+$/.test(name) ? null : 'is not a package name',
     ),
-  },
-  { later: { checks: 'custom checks' } },
-)
+  }),
+  database: oneOrMany("the service's database, or a list of its databases, the main database first", '', database),
+  broker,
+  sessions,
+  integrations: list(
+    'external systems that the service uses',
+    '',
+    section(
+      'an external system',
+      {
+        name: text('name of the system', 'tracker'),
+        url: text('address of the system', 'https://tracker.example.org', valid(parseHttpAddress)),
+        user: text('user of the integration', 'testops@example.org'),
+        password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
+      },
+      { required: ['name', 'url'] },
+    ),
+  ),
+  ignore: list(
+    'checks whose problems do not count for a while; repairs do not ignore them',
+    '',
+    section(
+      'an ignored check',
+      {
+        check: text('id of the check, as `checks` lists it', 'api/token-lifetime', checkProblem),
+        reason: text('why', 'the token is renewed by a job'),
+        until: text('last day on which it is ignored, in UTC', '2027-01-31', (day) =>
+          isDay(day) ? null : 'must be a day of the calendar, such as 2027-01-31',
+        ),
+      },
+      { required: ['check', 'reason', 'until'] },
+    ),
+  ),
+  accessLog: section(
+    'access log of the proxy in front of the service',
+    { file: file('log file', '/var/log/nginx/access.log') },
+    { required: ['file'] },
+  ),
+  checks: list(
+    'your own checks, one JavaScript file each; its name is the name of the check',
+    '[checks/outbox.mjs]',
+    file('a check file', 'checks/outbox.mjs', (path) =>
+      /(?:^|\/)[a-z\d][a-z\d-]{0,39}\.m?js$/.test(path)
+        ? null
+        : 'must be a file named with lower-case letters, digits and dashes (40 at most) that ends in .mjs or .js',
+    ),
+  ),
+})
 
 const deployments: Named<typeof deployment> = {
   kind: 'named',
@@ -250,7 +255,7 @@ function composeName(name: string): string | null {
 }
 
 function checkProblem(id: string): string | null {
-  if (!checkIds.includes(id)) {
+  if (!isOwnCheck(id) && !checkIds.includes(id)) {
     const hint = didYouMean(id, checkIds)
     return `is not the id of a check${hint ? `; ${hint}` : ': `testops-admin checks` lists them'}`
   }
@@ -262,6 +267,40 @@ function hostPort(defaultPort: number) {
     'host:port',
     `redis.example.org:${defaultPort}`,
     valid((value) => parseHostPort(value, defaultPort)),
+  )
+}
+
+/** Number of check files of one deployment, at most: each is a process */
+const mostOwnChecks = 50
+
+/** Throws CONFIGURATION for two check files of one name, too many, and an ignored own check that has no file. */
+export function assertOwnChecks(
+  name: string,
+  { checks = [], ignore = [] }: DeploymentSettings,
+  at: (path: readonly (string | number)[]) => string,
+): void {
+  const ids = checks.map(({ path }) => ownCheckId(path))
+  if (ids.length > mostOwnChecks)
+    throw new AdminError(
+      'CONFIGURATION',
+      `\`checks\` at ${at(['deployments', name, 'checks'])} has more than ${mostOwnChecks} files`,
+    )
+  const again = ids.findIndex((id, index) => ids.indexOf(id) !== index)
+  if (again >= 0)
+    throw new AdminError(
+      'CONFIGURATION',
+      `\`checks[${again}]\` at ${at(['deployments', name, 'checks', again])} is a second file for check ` +
+        `\`${ids[again]}\``,
+      ['give one of the two files another name'],
+    )
+  const missing = ignore.findIndex(({ check }) => isOwnCheck(check) && !ids.includes(check))
+  if (missing < 0) return
+  const id = ignore[missing]!.check
+  const hint = didYouMean(id, ids)
+  throw new AdminError(
+    'CONFIGURATION',
+    `\`ignore[${missing}].check\` at ${at(['deployments', name, 'ignore', missing, 'check'])} is not the id of a ` +
+      `check${hint ? `; ${hint}` : ': no file of `checks` has that name'}`,
   )
 }
 

@@ -52,7 +52,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
       case 'text':
         return readText(value, path, node.problem)
       case 'file':
-        return fileAt(readText(value, path), path)
+        return fileAt(readText(value, path, node.problem), path)
       case 'whole':
         if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
         throw wrong(path, `must be a whole number, 0 or more, not ${typeof value === 'number' ? value : kindOf(value)}`)
@@ -164,13 +164,6 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
 
   function unknownKey(name: string, node: Section, path: Path): AdminError {
     const known = Object.keys(node.keys)
-    const later = node.later && Object.hasOwn(node.later, name) ? node.later[name] : undefined
-    if (later !== undefined)
-      return wrong(
-        [...path, name],
-        `is not supported: this version of testops-admin has no ${later}`,
-        'leave the key out',
-      )
     const home = homeOf(name, root)
     const hint = home === null ? didYouMean(name, known) : `\`${name}\` belongs in ${home}`
     const message = `unknown key \`${name}\` at ${place.at([...path, name])}${hint ? `; ${hint}` : ''}`

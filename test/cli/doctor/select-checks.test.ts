@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { selectChecks } from '../../../src/cli/doctor/session.ts'
+import { selectChecks, selectOwnChecks } from '../../../src/cli/doctor/session.ts'
 import { AdminError } from '../../../src/core/error.ts'
 
 const catalogue = ['database/reachable', 'database/disk', 'broker/reachable', 'broker/alarms'].map((id) => ({ id }))
@@ -39,6 +39,48 @@ describe('names that are none', () => {
     expect(error).toBeInstanceOf(AdminError)
     expect(error).toMatchObject({ code: 'USAGE', message })
     expect((error as AdminError).suggestions[0]).toBe(suggestion)
+  })
+})
+
+describe('own checks', () => {
+  const own = [{ id: 'own/outbox' }, { id: 'own/waiting' }]
+
+  test.each<[only: string[], skip: string[], builtIn: number, chosen: string[]]>([
+    [[], [], 4, ['own/outbox', 'own/waiting']],
+    [['own/outbox'], [], 0, ['own/outbox']],
+    [['own'], ['own/outbox'], 0, ['own/waiting']],
+    [['own/*', 'broker'], [], 2, ['own/outbox', 'own/waiting']],
+    [['broker'], [], 2, []],
+    [['broker'], ['own/outbox'], 2, []],
+    [[], ['own'], 4, []],
+    [[], ['own/outbox', 'broker'], 2, ['own/waiting']],
+  ])('only %j, not %j', (only, skip, builtIn, chosen) => {
+    const others = select(only, skip).length
+    expect(others).toBe(builtIn)
+    expect(selectOwnChecks(own, { only, skip }, { others }).map(({ id }) => id)).toEqual(chosen)
+  })
+
+  test.each<[only: string[], skip: string[], message: string]>([
+    [['own/outbx'], [], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    [['broker', 'own/outbx'], [], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    [[], ['own/outbx'], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    [['own'], ['own'], '--only and --skip leave no check to run'],
+    [['own'], ['own', 'brocker'], 'no check `brocker`; did you mean `broker`?'],
+  ])('names that are none: only %j, not %j', (only, skip, message) => {
+    const choose = (): unknown => selectOwnChecks(own, { only, skip }, { others: select(only, skip).length })
+    expect(thrownBy(choose)).toMatchObject({ code: 'USAGE', message })
+  })
+
+  test('of several deployments, each runs those that it has', () => {
+    const here = (only: string[], skip: string[], others: number): unknown => {
+      const choose = (): string[] =>
+        selectOwnChecks([own[0]!], { only, skip }, { others, isOneOfSeveral: true }).map(({ id }) => id)
+      return thrownBy(choose) ?? choose()
+    }
+    expect(here([], ['own/waiting'], 4)).toEqual(['own/outbox'])
+    expect(here(['broker', 'own/waiting'], [], 2)).toEqual([])
+    expect(here(['own/outbox', 'own/waiting'], [], 2)).toEqual(['own/outbox'])
+    expect(here(['own/waiting'], [], 0)).toMatchObject({ code: 'USAGE' })
   })
 })
 

@@ -7,7 +7,7 @@ import { apiEndpoint } from '../../../src/runtime/parts/api.ts'
 import { brokerEndpoint } from '../../../src/runtime/endpoints/broker.ts'
 import { databaseEndpoints } from '../../../src/runtime/endpoints/database.ts'
 import { sessionsEndpoint } from '../../../src/runtime/endpoints/sessions.ts'
-import { configuredIntegrations, findDeployment, openDeployment } from '../../../src/runtime/index.ts'
+import { configuredIntegrations, findDeployment, openDeployment, ownChecks } from '../../../src/runtime/index.ts'
 import { platformSettingsOf } from '../../../src/runtime/configuration/platform-of.ts'
 import { rabbitmqctlFor } from '../../../src/runtime/parts/broker.ts'
 import { folderWith } from '../folder.ts'
@@ -62,6 +62,7 @@ async function outcome(deployment: object, top: object = {}): Promise<string> {
         })),
       ),
     deployment: async () => (await opened).deployment,
+    checks: async () => ownChecks(selected, { ...options, deadlineMs: 100 }).map(({ id, file }) => [id, file]),
     accessLog: async () => (await (await opened).open.accessLog()).target,
   }
   const told = await Promise.all(
@@ -195,6 +196,10 @@ const variants: Readonly<Record<string, [object, object]>> = {
       ],
     ]),
   ),
+  checks: [
+    { url: 'https://a', checks: ['one.mjs'] },
+    { url: 'https://a', checks: ['other.mjs'] },
+  ],
   accessLog: [{ url: 'https://a', accessLog: { file: 'access.log' } }, { url: 'https://a' }],
   'accessLog.file': [
     { url: 'https://a', accessLog: { file: 'access.log' } },
@@ -221,10 +226,6 @@ describe('every key of the configuration has an effect', () => {
 })
 
 test.each([
-  [
-    '{checks: [own.js]}',
-    /^`checks` at testops-admin.yaml:1 is not supported: this version of testops-admin has no custom checks$/,
-  ],
   [
     '{build: "1", platform: kubernetes}',
     /^`build` at testops-admin.yaml:1 has no effect on platform kubernetes, only on host and compose$/,

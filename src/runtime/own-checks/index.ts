@@ -1,0 +1,171 @@
+import { basename } from 'node:path'
+import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
+import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/assert.ts'
+import type { Check, Outcome } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import { asPath, command } from '../../core/shell-command.ts'
+import { sideBySide } from '../../core/work.ts'
+import { ownCheckId } from '../../knowledge/check-ids.ts'
+import type { ConfigurationRequest } from '../configuration/find.ts'
+import { findConfiguration, skeletonFile } from '../configuration/load.ts'
+import type { DeploymentSettings } from '../configuration/schema.ts'
+import { isOfLab, selectDeployment } from '../configuration/select.ts'
+import type { SelectedDeployment } from '../configuration/select.ts'
+import type { Environment } from '../paths.ts'
+import { declarationIn, offers, outcomeIn } from './contract.ts'
+import type { Declared, OfferedName } from './contract.ts'
+import type { OfferedSource, Question } from './conversation.ts'
+
+/** Circumstances in which check files run. */
+export interface OwnCheckOptions {
+  /** Milliseconds that each check may take */
+  deadlineMs: number
+  /** In which the trust of files by name is looked up */
+  environment: Environment
+  signal?: AbortSignal | undefined
+}
+
+/** Bytes of a check file, at most */
+const mostBytes = 200_000
+/** Files that are loaded at the same time: more would only slow each other down */
+const loadedAtOnce = 8
+/** Milliseconds for a file to be loaded, at most */
+const mostLoadMs = 5000
+
+/**
+ * Returns the checks of the files that a deployment's configuration names, in its order. Reads and runs nothing yet:
+ * their `load` does, which judges a file as a configuration, and runs it in a process of its own.
+ */
+export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, options: OwnCheckOptions): Check[] {
+  const inTurn = sideBySide(loadedAtOnce)
+  return (settings.checks ?? []).map(({ path }) => {
+    const unread = { id: ownCheckId(path), title: `the check in ${basename(path)} passes`, reads: [], file: path }
+    const run = async (): Promise<Outcome> => {
+      throw new TypeError('a check file that was not loaded cannot run')
+    }
+    return {
+      ...unread,
+      run,
+      load: async () => inTurn(async () => loaded(unread, options)).catch((error: unknown) => failing(unread, error)),
+    }
+  })
+}
+
+/**
+ * Returns the own checks of the deployment of that name, else of the one that commands use, for a list: what is found
+ * without a configuration has none. Throws as `selectDeployment` if some deployment has own checks.
+ */
+export async function ownChecksHere(
+  request: ConfigurationRequest,
+  name: string | undefined,
+  { timeoutMs = mostLoadMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
+): Promise<Check[]> {
+  const configuration = await findConfiguration(request)
+  const deployments = configuration?.settings.deployments ?? new Map<string, DeploymentSettings>()
+  if ([...deployments.values()].every(({ checks }) => checks === undefined)) return []
+  if (name !== undefined && isOfLab(name) && !deployments.has(name)) return []
+  const selected = selectDeployment(configuration!, name)
+  return ownChecks(selected, { deadlineMs: timeoutMs, environment: request.environment, signal })
+}
+
+type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
+
+/** Returns a check whose file cannot be loaded: its result is unknown. */
+function failing(unread: Unread, error: unknown): Check {
+  return {
+    ...unread,
+    async run() {
+      throw error
+    },
+  }
+}
+
+async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> {
+  const { file, id } = unread
+  const { deadlineMs, signal } = options
+  const text = await textOf(file, options)
+  const { converse } = await import('./conversation.ts')
+  const loadMs = Math.min(mostLoadMs, deadlineMs)
+  const said = await converse(
+    { file, text, run: null },
+    { what: `check file ${file}`, deadlineMs: loadMs, waitMs: loadMs, signal, answer: refuse },
+  )
+  const declared = declarationIn(said)
+  if (typeof declared === 'string')
+    throw new AdminError('CONFIGURATION', `check file ${file} ${declared}`, [
+      command`less ${skeletonFile()}   # shows a commented check`,
+    ])
+  const run = async (sources: Readonly<Record<string, object>>, deployment: Deployment): Promise<Outcome> => {
+    const outcome = await converse(
+      { file, text, run: { sources: offered(declared, sources), deployment: factsOf(deployment) } },
+      { what: `check \`${id}\``, deadlineMs, waitMs: deadlineMs, signal, answer: async (it) => answerTo(it, sources) },
+    )
+    const judged = outcomeIn(outcome)
+    if (typeof judged !== 'string') return judged
+    throw new AdminError('UNEXPECTED_ANSWER', `check \`${id}\` returned nonsense: ${judged}`, [
+      command`less ${asPath(file)}`,
+    ])
+  }
+  return { ...unread, ...declared, run }
+}
+
+/** Throws CONFIGURATION for a file that others could have written, that is none, or that is too large. */
+async function textOf(file: string, { environment }: OwnCheckOptions): Promise<string> {
+  const byName = await trustedByName(environment)
+  try {
+    const content = await readJudged(file, mostBytes, (judgement) => {
+      if (!isTrusted(judgement, byName)) throw distrusted('check file', file, file, judgement, environment)
+    })
+    if (content) return new TextDecoder('utf-8', { fatal: true }).decode(content)
+  } catch (error) {
+    if (error instanceof AdminError) throw error
+    const message = `cannot read check file ${file}: ${whyUnreadable(error)}`
+    throw new AdminError('CONFIGURATION', message, [command`ls -ld ${asPath(file)}`], { cause: error })
+  }
+  throw new AdminError('CONFIGURATION', `check file ${file} is too large: it may have at most ${mostBytes} bytes`)
+}
+
+async function refuse(): Promise<never> {
+  throw new AdminError('REFUSED', 'a check asks its sources in `run`')
+}
+
+const partsOf = (source: object | undefined): readonly object[] =>
+  source === undefined ? [] : Array.isArray(source) ? (source as readonly object[]) : [source]
+
+function offered(
+  { reads }: Declared,
+  sources: Readonly<Record<string, object>>,
+): Readonly<Record<string, OfferedSource>> {
+  return Object.fromEntries(
+    (reads as readonly OfferedName[]).map((name) => {
+      const { facts, questions } = offers[name]
+      const parts = partsOf(sources[name]).map((part) =>
+        Object.fromEntries(facts.map((fact) => [fact, Reflect.get(part, fact, part) as unknown])),
+      )
+      return [name, { parts, isList: Array.isArray(sources[name]), methods: Object.keys(questions) }]
+    }),
+  )
+}
+
+/** What a check is told of its deployment. */
+function factsOf({ name, platform, timeZone }: Deployment): Pick<Deployment, 'name' | 'platform' | 'timeZone'> {
+  return { name, platform, timeZone }
+}
+
+/** Asks a source what a check wants to know. Throws REFUSED for a question that is not offered, USAGE, as the source. */
+async function answerTo(
+  { source, part, method, input }: Question,
+  sources: Readonly<Record<string, object>>,
+): Promise<unknown> {
+  const from = Object.hasOwn(sources, source) ? partsOf(sources[source])[part] : undefined
+  const questions: object = Object.hasOwn(offers, source) ? offers[source as OfferedName].questions : {}
+  const shape = Object.entries(questions).find(([name]) => name === method)?.[1] as
+    | (typeof offers)['logs']['questions']['recent']
+    | undefined
+  if (from === undefined || shape === undefined) throw new AdminError('REFUSED', 'a check may not ask this')
+  const fault = shape(input, 'input')
+  if (fault !== null) throw new AdminError('USAGE', `${source}.${method}: ${fault.toString()}`)
+  const asked = Reflect.get(from, method, from) as (...all: readonly unknown[]) => Promise<unknown>
+  return Reflect.apply(asked, from, [...input])
+}

@@ -1,0 +1,151 @@
+// Runs a check file in a process of its own: dist/runtime/own-checks/program.js, which conversation.ts starts.
+import { isBuiltin } from 'node:module'
+import { Socket } from 'node:net'
+import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
+import vm from 'node:vm'
+import { Worker } from 'node:worker_threads'
+import type { FailedCheck, FromCheck, Orders, ToCheck } from './conversation.ts'
+
+const channel = new Socket({ fd: 3, readable: true, writable: true })
+const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+/** The questions whose failure a check may pass on */
+const failures = new WeakMap<object, number>()
+let asked = 0
+let received = ''
+
+channel
+  .setEncoding('utf8')
+  .on('data', (text: string) => {
+    received += text
+    const lines = received.split('\n')
+    received = lines.pop() ?? ''
+    for (const line of lines) receive(JSON.parse(line) as Orders | ToCheck)
+  })
+  .once('close', endAll)
+  .once('error', endAll)
+
+/** Ends this process and what it has started: nobody waits for it any more. */
+function endAll(): void {
+  process.kill(-process.pid, 'SIGKILL')
+}
+
+function tell(message: FromCheck): void {
+  channel.write(`${JSON.stringify(message)}\n`)
+}
+
+function receive(message: Orders | ToCheck): void {
+  if ('text' in message) return void obey(message)
+  const asking = waiting.get(message.id)
+  waiting.delete(message.id)
+  if (!('error' in message)) return asking?.resolve(message.value)
+  const error = Object.assign(new Error(message.error.message), { code: message.error.code })
+  failures.set(error, message.id)
+  asking?.reject(error)
+}
+
+async function obey(orders: Orders): Promise<void> {
+  endAfter(orders.mostMs)
+  // what does not parse ends this process: only then does Node say in which line
+  const module = new vm.SourceTextModule(orders.text, {
+    identifier: orders.file,
+    initializeImportMeta: (meta) => void (meta.url = pathToFileURL(orders.file).href),
+    importModuleDynamically: async (specifier: string) => imported(specifier),
+  })
+  const fail = (step: FailedCheck['step']) => (thrown: unknown) => tell({ failed: { step, ...told(thrown, orders) } })
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, fail('run'))
+  try {
+    await module.link(imported)
+    await module.evaluate()
+  } catch (error) {
+    return fail('load')(error)
+  }
+  const { default: check } = module.namespace as { default?: unknown }
+  try {
+    tell(
+      orders.run === null
+        ? { declared: declarationOf(check) }
+        : { outcome: (await runOf(check)(sourcesOf(orders.run.sources), orders.run.deployment)) ?? null },
+    )
+  } catch (error) {
+    fail(orders.run === null ? 'load' : 'run')(error)
+  }
+}
+
+/** Also a thread that a loop keeps busy, and that nobody watches any more, ends. */
+function endAfter(mostMs: number): void {
+  const wait =
+    'const { workerData: { ms, group } } = require("node:worker_threads");' +
+    'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms); process.kill(-group, "SIGKILL")'
+  new Worker(wait, { eval: true, workerData: { ms: mostMs, group: process.pid } }).unref()
+}
+
+/** Node's own modules, and what the package exports: a check is one file, which was judged. */
+async function imported(specifier: string): Promise<vm.Module> {
+  if (specifier !== 'testops-admin/check' && !isBuiltin(specifier))
+    throw new Error(
+      `it imports \`${specifier}\`, but a check file may import only modules of Node, such as \`node:fs\``,
+    )
+  const values =
+    specifier === 'testops-admin/check'
+      ? { defineCheck: (check: unknown) => check }
+      : ((await import(specifier)) as Readonly<Record<string, unknown>>)
+  const module = new vm.SyntheticModule(Object.keys(values), () => {
+    for (const [name, value] of Object.entries(values)) module.setExport(name, value)
+  })
+  await module.link(imported)
+  await module.evaluate()
+  return module
+}
+
+/** Returns what the file says of its check; a function is only named. */
+function declarationOf(check: unknown): unknown {
+  if (typeof check !== 'object' || check === null) return check === undefined ? null : typeof check
+  return Object.fromEntries(
+    Object.entries(check).map(([key, value]) => [key, typeof value === 'function' ? 'function' : (value as unknown)]),
+  )
+}
+
+function runOf(check: unknown): (...input: unknown[]) => unknown {
+  return (...input) => (check as { run: (...input: unknown[]) => unknown }).run(...input)
+}
+
+function sourcesOf(sources: NonNullable<Orders['run']>['sources']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(sources).map(([source, { parts, isList, methods }]) => {
+      const all = parts.map((facts, part) => ({
+        ...facts,
+        ...Object.fromEntries(
+          methods.map((method) => [method, async (...input: unknown[]) => ask(source, part, method, input)]),
+        ),
+      }))
+      return [source, isList ? all : all[0]]
+    }),
+  )
+}
+
+async function ask(source: string, part: number, method: string, input: readonly unknown[]): Promise<unknown> {
+  const id = (asked += 1)
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject })
+    tell({ ask: { id, source, part, method, input } })
+  })
+}
+
+/** Returns what was thrown, with the line of the file if its stack has one. */
+function told(thrown: unknown, { file }: Orders): Omit<FailedCheck, 'step'> {
+  if (!(thrown instanceof Error))
+    return {
+      message: `it threw ${inspect(thrown, { depth: 1, breakLength: Infinity, maxStringLength: 200 })}`,
+      line: null,
+    }
+  const { name, message, stack = '' } = thrown
+  const [, after] = stack.split(`${file}:`)
+  const line = Number(/^\d+/.exec(after ?? '')?.[0] ?? Number.NaN)
+  const question = failures.get(thrown)
+  return {
+    message: name === 'Error' ? message : `${name}: ${message}`,
+    line: Number.isNaN(line) ? null : line,
+    ...(question !== undefined && { question }),
+  }
+}
