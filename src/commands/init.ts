@@ -2,7 +2,7 @@ import { BaseCommand } from '../cli/base-command.ts'
 import { initFlags } from '../cli/init/flags.ts'
 import { runInit } from '../cli/init/run-init.ts'
 import { initExitCode, initText, templateOutput } from '../output/init.ts'
-import { templates } from '../output/templates/index.ts'
+import { runTemplate, templates } from '../cli/init/template.ts'
 
 export default class Init extends BaseCommand {
   static override summary = 'Find a deployment and write its configuration'
@@ -37,7 +37,6 @@ export default class Init extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Init)
     if (flags.template !== undefined) {
-      const { runTemplate } = await import('../cli/init/template.ts')
       const rendered = await runTemplate(flags.template, flags, this.config.version)
       return this.show(flags, rendered, (document, screen) => templateOutput(document, screen))
     }

@@ -3,7 +3,7 @@ import type { RunState } from './run-state.ts'
 import type { RunHistory, UnreadableRun } from './run.ts'
 import type { AccessLogSource, LogsSource } from './sources/logs.ts'
 import type { BrokerSource } from './sources/broker.ts'
-import type { ClockReading } from './sources/clock.ts'
+import type { ClockReading } from './local-time.ts'
 import type { DatabaseSource } from './sources/database.ts'
 import type { FilesSource } from './sources/files.ts'
 import type { ReleaseSource } from './sources/release.ts'
@@ -35,7 +35,7 @@ export type {
   TrackedConnection,
   QueueCounts,
 } from './sources/broker.ts'
-export type { ClockReading } from './sources/clock.ts'
+export type { ClockReading } from './local-time.ts'
 export type {
   ChangelogLockRow,
   ChangelogLockTable,

@@ -20,7 +20,7 @@ import { cpuText } from '../../src/output/cpu.ts'
 import { historyText } from '../../src/output/history.ts'
 import { beginText, initText } from '../../src/output/init.ts'
 import { integrationText } from '../../src/output/integration.ts'
-import { jsonPieces } from '../../src/output/json.ts'
+import { jsonPieces } from '../../src/output/text.ts'
 import {
   labBreakText,
   labDownText,

@@ -5,15 +5,72 @@ import { didYouMean } from '../../core/nearest.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import { onDeployment } from '../../core/typed.ts'
 import type { TemplateDocument } from '../../output/init.ts'
-import type { TemplateFacts, TemplateFile } from '../../output/templates/index.ts'
-import { templateOptions, templates } from '../../output/templates/index.ts'
+import type { TemplateFacts, TemplateFile, TemplateOption } from '../../output/templates/facts.ts'
+import { templateOptions } from '../../output/templates/facts.ts'
+import { cronjobFiles, roleFiles } from '../../output/templates/kubernetes.ts'
+import { alertFiles, dashboardFiles, pipelineFiles } from '../../output/templates/monitoring.ts'
+import { runbookFiles } from '../../output/templates/runbooks.ts'
+import { systemdFiles } from '../../output/templates/systemd.ts'
+import type { PlatformName } from '../../core/deployment.ts'
+import { traitsOf } from '../../knowledge/platforms.ts'
 import type { SelectedDeployment } from '../../runtime/index.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
 import { initFlags } from './flags.ts'
 import type { InitFlags } from './flags.ts'
 
-type Template = (typeof templates)[string]
+interface Template {
+  /** What it is, for the help */
+  about: string
+  /** `settings`: the configuration of a deployment; `name`: its name alone */
+  needs: 'settings' | 'name' | 'nothing'
+  /** Platforms that it is for; omitted: all */
+  platforms?: readonly PlatformName[]
+  needsNamespace?: true
+  options?: readonly TemplateOption[]
+  files: (facts: TemplateFacts) => Promise<readonly TemplateFile[]>
+}
+
+/** All templates of `init --template`, by name. */
+export const templates: Readonly<Record<string, Template>> = {
+  cronjob: {
+    about: 'Kubernetes CronJob that runs doctor, with the least rights',
+    needs: 'settings',
+    platforms: ['kubernetes'],
+    needsNamespace: true,
+    options: ['image', 'schedule', 'secret'],
+    files: cronjobFiles,
+  },
+  roles: {
+    about: 'Kubernetes Roles for diagnosis, for repairs, and on request',
+    needs: 'settings',
+    platforms: ['kubernetes'],
+    needsNamespace: true,
+    files: roleFiles,
+  },
+  systemd: {
+    about: 'systemd service and timer that run doctor on this machine',
+    needs: 'settings',
+    platforms: ['host', 'compose'],
+    options: ['schedule', 'textfile'],
+    files: systemdFiles,
+  },
+  'github-actions': {
+    about: 'GitHub workflow that checks test results',
+    needs: 'nothing',
+    options: ['results'],
+    files: async (facts) => pipelineFiles('github-actions', facts),
+  },
+  'gitlab-ci': {
+    about: 'GitLab job that checks test results',
+    needs: 'nothing',
+    options: ['results'],
+    files: async (facts) => pipelineFiles('gitlab-ci', facts),
+  },
+  alerts: { about: 'Prometheus alert rules, and their tests', needs: 'name', files: alertFiles },
+  grafana: { about: 'Grafana dashboard', needs: 'name', files: dashboardFiles },
+  runbooks: { about: 'a Markdown page for each fault', needs: 'settings', files: runbookFiles },
+}
 
 /** Flags that say what is rendered and where; `--namespace` completes the configuration */
 const ownFlags: readonly string[] = ['template', 'output', 'namespace', ...templateOptions]
@@ -147,6 +204,7 @@ async function factsFor(
     name,
     flags: onIt,
     platform,
+    groups: traitsOf({ platform }).groups,
     namespace: typeof namespace === 'string' ? namespace : '',
     version,
     program: programWords(),

@@ -1,6 +1,6 @@
 import { resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { jsonPieces } from '../../output/json.ts'
+import { jsonPieces } from '../../output/text.ts'
 import { lintLines } from '../../output/lint/lines.ts'
 import { lintJunit } from '../../output/lint/junit.ts'
 import { lintMarkdown } from '../../output/lint/markdown.ts'

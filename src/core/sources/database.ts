@@ -1,5 +1,5 @@
 import type { Holder } from '../lock.ts'
-import type { ClockReading } from './clock.ts'
+import type { ClockReading } from '../local-time.ts'
 
 export interface DatabaseSource {
   /** host:port/database, without credentials */

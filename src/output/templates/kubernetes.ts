@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AdminError } from '../../core/error.ts'
-import { command, commaList, nested, sentence } from '../../core/shell-command.ts'
-import type { TemplateFacts, TemplateFile, YamlPart } from './index.ts'
+import { command, commaList, nested, sentence, typed } from '../../core/shell-command.ts'
+import type { TemplateFacts, TemplateFile, YamlPart } from './facts.ts'
 
 /** What is written where an image has to be filled in: no registry takes capitals */
 const imageToFillIn = 'REGISTRY/testops-admin:TAG'
@@ -24,7 +24,7 @@ interface ClusterObject {
  * or a schedule that cannot be one.
  */
 export async function cronjobFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
-  const { name, namespace, options } = facts
+  const { name, namespace, platform, options } = facts
   const { image, schedule = defaultSchedule, secret: ownSecret } = options
   if (image !== undefined && !/^[\w.:/@-]{1,500}$/.test(image))
     throw new AdminError('USAGE', '--image is not the name of an image', [
@@ -64,7 +64,7 @@ export async function cronjobFiles(facts: TemplateFacts): Promise<TemplateFile[]
   })
   const kubernetes = { ...(settings['kubernetes'] as object | undefined), namespace }
   const toCreate = secrets.filter(({ from }) => from.name === secretName).map(({ key }) => key)
-  const configuration = { current: name, deployments: { [name]: { ...settings, platform: 'kubernetes', kubernetes } } }
+  const configuration = { current: name, deployments: { [name]: { ...settings, platform, kubernetes } } }
   const data: (readonly [string, string])[] = [
     [configurationFile, facts.yaml(configuration)],
     ...(await Promise.all(
@@ -124,7 +124,7 @@ export async function cronjobFiles(facts: TemplateFacts): Promise<TemplateFile[]
 }
 
 function head({ name, namespace, options }: TemplateFacts, toCreate: readonly string[], secretName: string): string[] {
-  const fromFiles = toCreate.map((key) => command`--from-file=${key}=FILE`)
+  const fromFiles = typed(toCreate.map((key) => `--from-file=${key}=FILE`))
   return [
     sentence`Runs \`testops-admin doctor\` for deployment ${name} in the cluster. It changes nothing.`,
     ...(options.image === undefined
@@ -134,9 +134,7 @@ function head({ name, namespace, options }: TemplateFacts, toCreate: readonly st
       ? []
       : [
           'First create the Secret. Each FILE holds one secret and nothing else, without a line end:',
-          command`  kubectl -n ${namespace} create secret generic ${secretName} ${nested(
-            command`${nested(fromFiles.join(' '))}`,
-          )}`,
+          command`  kubectl -n ${namespace} create secret generic ${secretName} ${nested(fromFiles)}`,
         ]),
     'Then: kubectl apply -f cronjob.yaml',
   ]
@@ -201,7 +199,9 @@ export async function roleFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
     ['diagnose', 'repair', 'on-request'].map(async (kind) => {
       const { about } = await facts.source(`kubernetes/${kind}.yaml`)
       const [first, ...rest] = await rolesIn(facts, `${kind}.yaml`, `testops-admin-${kind}`)
-      const lines = about.map((line) => (line.startsWith('kubectl apply') ? `kubectl apply -f ${kind}.yaml` : line))
+      const lines = about.map((line) =>
+        line.startsWith('kubectl apply') ? command`kubectl apply -f ${`${kind}.yaml`}` : line,
+      )
       return { name: `${kind}.yaml`, content: [{ ...first!, about: lines }, ...rest] }
     }),
   )

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { harmless } from '../../core/harmless.ts'
 import { AdminError } from '../../core/error.ts'
 import { asPath } from '../../core/shell-command.ts'
-import type { TemplateFacts, TemplateFile } from './index.ts'
+import type { TemplateFacts, TemplateFile } from './facts.ts'
 
 /** Returns Prometheus alert rules for one deployment, and their tests. */
 export async function alertFiles(facts: TemplateFacts): Promise<TemplateFile[]> {

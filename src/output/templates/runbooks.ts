@@ -1,9 +1,9 @@
 import type { ExplainEntry } from '../../knowledge/explain/entry.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
-import { command, nested } from '../../core/shell-command.ts'
+import { command, nested, withFilled } from '../../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 import { markdownBlock, markdownCode, markdownTable, markdownText } from '../markup.ts'
-import type { TemplateFacts, TemplateFile } from './index.ts'
+import type { TemplateFacts, TemplateFile } from './facts.ts'
 
 /** Returns a page for each known fault, as `explain` tells of it, and a list of them. */
 export async function runbookFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
@@ -38,17 +38,17 @@ function listOf(faults: readonly ExplainEntry[], { name, flags, version }: Templ
 
 function pageOf(fault: ExplainEntry, pages: ReadonlySet<string>, facts: TemplateFacts, service: string): string {
   const { id, title, meaning, causes, verify, remedies, see = [] } = fault
-  const block = (commands: readonly Suggestion[]): string =>
-    markdownBlock(commands.map((it) => onThisDeployment(it, facts.flags)))
+  const blockOf = (commands: readonly Suggestion[]): string[] =>
+    commands.length === 0 ? [] : [markdownBlock(commands.map((it) => onThisDeployment(it, facts.flags)))]
   return page([
     `# ${id}: ${ownText(title)}`,
     `Deployment ${markdownCode(facts.name)}. [All runbooks](README.md)`,
     '## What you see',
     ownText(meaning),
     ...section('Why it happens', [causes.map((cause) => `- ${ownText(cause)}`).join('\n')], causes),
-    ...section('How to see it', [block(verify)], verify),
+    ...section('How to see it', blockOf(verify), verify),
     '## What to do',
-    ...remedies.flatMap(({ text, commands }) => [ownText(text), ...(commands.length === 0 ? [] : [block(commands)])]),
+    ...remedies.flatMap((remedy) => [ownText(remedy.text), ...blockOf(remedy.commands)]),
     '## The service',
     service,
     ...section('See also', [see.map((it) => `- ${linked(it, pages)}`).join('\n')], see),
@@ -90,11 +90,14 @@ function serviceBlock({ flags }: TemplateFacts, commands: ServiceCommands | null
 const withoutDeployment =
   /^testops-admin (?:explain|lint-results|checks|lab)\b|\s(?:--values|--compose|--from|--file)\s/
 
+/** The place behind the name of a command: `service stop` is one name */
+const behindName = /(?<=^testops-admin (?:service )?[a-z-]+)(?<! service)(?![a-z-])/
+
 /** Returns a command of this program with the deployment's flags behind its name; another as it is. */
 function onThisDeployment(text: Suggestion, flags: ShellCommand): Suggestion {
-  const [, verb, rest = ''] = /^(testops-admin (?:service )?[a-z-]+)(.*)$/s.exec(text) ?? []
-  if (verb === undefined || withoutDeployment.test(text.split('   # ')[0] ?? '')) return text
-  return command`${nested(verb)} ${nested(flags)}${nested(rest)}`
+  return withoutDeployment.test(text.split('   # ')[0] ?? '')
+    ? text
+    : withFilled(text, behindName, () => command` ${nested(flags)}`)
 }
 
 const page = (parts: readonly string[]): string => `${parts.join('\n\n')}\n`

@@ -2,14 +2,14 @@ import { dirname } from 'node:path'
 import { AdminError } from '../../core/error.ts'
 import { harmless } from '../../core/harmless.ts'
 import { asPath, commaList, command } from '../../core/shell-command.ts'
-import type { TemplateFacts, TemplateFile } from './index.ts'
+import type { TemplateFacts, TemplateFile } from './facts.ts'
 
 const folder = '/etc/testops-admin'
 const defaultSchedule = '*:0/15'
 
 /** Returns a service and a timer that run doctor, and their configuration. Throws USAGE for what systemd cannot read. */
 export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
-  const { name, platform, program, options } = facts
+  const { name, platform, groups, program, options } = facts
   const { schedule = defaultSchedule, textfile } = options
   if (!/^[\w *:,./~+-]{1,200}$/.test(schedule))
     throw new AdminError('USAGE', '--schedule is not a calendar event of systemd', [
@@ -78,7 +78,7 @@ export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]
     `ExecStart=${doctor.map(word).join(' ')}`,
     'TimeoutStartSec=10min',
     'DynamicUser=yes',
-    `SupplementaryGroups=systemd-journal${platform === 'compose' ? ' docker' : ''}`,
+    `SupplementaryGroups=${groups.join(' ')}`,
     'Environment=TESTOPS_ADMIN_READ_ONLY=1',
     ...(variables.length === 0 ? [] : [`EnvironmentFile=${environmentFile}`]),
     ...credentials.map(({ key, path }) => `LoadCredential=${key}:${escaped(plainPath(path))}`),

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { yamlText, yamlParts } from '../../adapters/yaml/index.ts'
 import { AdminError } from '../../core/error.ts'
 import { packageFolder } from '../../core/package-folder.ts'
+import { sentence } from '../../core/shell-command.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
 import { openPlatform } from '../../platforms/index.ts'
@@ -58,7 +59,7 @@ export function movedConfiguration(
         throw new AdminError(
           'REFUSED',
           `\`${path.join('.')}\` of deployment \`${name}\` holds a secret in clear, which a template never repeats`,
-          [`say in ${file} where the secret is kept: {env: NAME} or {file: PATH}`],
+          [sentence`say in ${file} where the secret is kept: {env: NAME} or {file: PATH}`],
         )
       }
     }

@@ -1,10 +1,6 @@
 import type { PlatformName } from '../../core/deployment.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
-import { cronjobFiles, roleFiles } from './kubernetes.ts'
-import { alertFiles, dashboardFiles, pipelineFiles } from './monitoring.ts'
-import { runbookFiles } from './runbooks.ts'
-import { systemdFiles } from './systemd.ts'
 
 /** A file to write: its text, or the YAML documents that it consists of. */
 export interface TemplateFile {
@@ -20,20 +16,20 @@ export interface YamlPart {
 }
 
 /** A file of `templates/` as the package ships it: the comment at its top, and its documents. */
-export interface TemplateSource {
+interface TemplateSource {
   about: readonly string[]
   documents: readonly unknown[]
 }
 
 /** Where a secret of a configuration is kept. */
-export type SecretPlace =
+type SecretPlace =
   | { form: 'env'; variable: string }
   | { form: 'file'; path: string }
   | { form: 'command'; command: readonly string[] }
   | { form: 'kubernetesSecret'; name: string }
 
 /** How a deployment's configuration is written for another place. */
-export interface MovingRules {
+interface MovingRules {
   /** Returns what is written for a secret; `key` names it: `api-token`, `database-password` */
   secret: (key: string, place: SecretPlace) => object
   /** Returns the path of a file in that place; null if the key must be left out */
@@ -43,7 +39,7 @@ export interface MovingRules {
 }
 
 /** A configuration for another place, and the keys that it lacks. */
-export interface MovedConfiguration {
+interface MovedConfiguration {
   settings: Record<string, unknown>
   omitted: readonly string[]
 }
@@ -55,6 +51,8 @@ export interface TemplateFacts {
   /** `-d prod`, with the configuration file if a flag named one */
   flags: ShellCommand
   platform: PlatformName
+  /** Groups of this machine whose members may look at the service */
+  groups: readonly string[]
   /** Namespace of the service; empty if the template needs none */
   namespace: string
   /** Version of this program */
@@ -77,56 +75,3 @@ export interface TemplateFacts {
 /** A flag of `init` that fills a template. */
 export const templateOptions = ['image', 'schedule', 'secret', 'textfile', 'results'] as const
 export type TemplateOption = (typeof templateOptions)[number]
-
-interface Template {
-  /** What it is, for the help */
-  about: string
-  /** `settings`: the configuration of a deployment; `name`: its name alone */
-  needs: 'settings' | 'name' | 'nothing'
-  /** Platforms that it is for; omitted: all */
-  platforms?: readonly PlatformName[]
-  needsNamespace?: true
-  options?: readonly TemplateOption[]
-  files: (facts: TemplateFacts) => Promise<readonly TemplateFile[]>
-}
-
-/** All templates of `init --template`, by name. */
-export const templates: Readonly<Record<string, Template>> = {
-  cronjob: {
-    about: 'Kubernetes CronJob that runs doctor, with the least rights',
-    needs: 'settings',
-    platforms: ['kubernetes'],
-    needsNamespace: true,
-    options: ['image', 'schedule', 'secret'],
-    files: cronjobFiles,
-  },
-  roles: {
-    about: 'Kubernetes Roles for diagnosis, for repairs, and on request',
-    needs: 'settings',
-    platforms: ['kubernetes'],
-    needsNamespace: true,
-    files: roleFiles,
-  },
-  systemd: {
-    about: 'systemd service and timer that run doctor on this machine',
-    needs: 'settings',
-    platforms: ['host', 'compose'],
-    options: ['schedule', 'textfile'],
-    files: systemdFiles,
-  },
-  'github-actions': {
-    about: 'GitHub workflow that checks test results',
-    needs: 'nothing',
-    options: ['results'],
-    files: async (facts) => pipelineFiles('github-actions', facts),
-  },
-  'gitlab-ci': {
-    about: 'GitLab job that checks test results',
-    needs: 'nothing',
-    options: ['results'],
-    files: async (facts) => pipelineFiles('gitlab-ci', facts),
-  },
-  alerts: { about: 'Prometheus alert rules, and their tests', needs: 'name', files: alertFiles },
-  grafana: { about: 'Grafana dashboard', needs: 'name', files: dashboardFiles },
-  runbooks: { about: 'a Markdown page for each fault', needs: 'settings', files: runbookFiles },
-}
