@@ -91,7 +91,7 @@ const withoutDeployment =
   /^testops-admin (?:explain|lint-results|checks|lab)\b|\s(?:--values|--compose|--from|--file)\s/
 
 /** The place behind the name of a command: `service stop` is one name */
-const behindName = /(?<=^testops-admin (?:service )?[a-z-]+)(?<! service)(?![a-z-])/
+const behindName = /(?<=^testops-admin (?:service )?[a-z-]{1,30})(?<! service)(?![a-z-])/
 
 /** Returns a command of this program with the deployment's flags behind its name; another as it is. */
 function onThisDeployment(text: Suggestion, flags: ShellCommand): Suggestion {
