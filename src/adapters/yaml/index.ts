@@ -203,7 +203,7 @@ export function yamlDocuments(text: string): unknown[] {
   })
 }
 
-/** Returns a text's documents, in YAML 1.1, and the lines of the comment at its top. Throws `YamlError`. */
+/** Returns a text's documents, in YAML 1.2, and the lines of the comment at its top. Throws `YamlError`. */
 export function yamlParts(text: string): { about: string[]; documents: unknown[] } {
   const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? ''
   return {
@@ -211,7 +211,7 @@ export function yamlParts(text: string): { about: string[]; documents: unknown[]
       .split('\n')
       .filter(Boolean)
       .map((line) => line.replace(/^# ?/, '')),
-    documents: yamlDocuments(text),
+    documents: reading(text, () => loadAll(text, { schema: yaml12 })),
   }
 }
 
