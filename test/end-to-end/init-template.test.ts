@@ -256,7 +256,10 @@ test('writes nothing if one of the files is there', async () => {
   await mkdir(join(place.directory, 'rules'))
   await writeFile(join(place.directory, 'rules/alerts.test.yaml'), 'mine')
   const { stderr, exitCode } = await render('alerts', '-d', 'prod', '--output', 'rules')
-  expect([exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([4, expect.stringContaining('already exists. Nothing was')])
+  expect([exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([
+    4,
+    expect.stringContaining('already exists. Nothing was') as string,
+  ])
   expect(await filesIn('rules')).toEqual(['alerts.test.yaml'])
   expect(await readFile(join(place.directory, 'rules/alerts.test.yaml'), 'utf8')).toBe('mine')
 })
@@ -286,13 +289,13 @@ async function within(blocks: number, words: readonly string[]): Promise<{ exitC
 
 test('a file that cannot be written whole leaves nothing, and the folder neither', async () => {
   const { exitCode, stderr } = await within(5, ['init', '--template', 'alerts', '-d', 'prod', '--output', 'a/b'])
-  expect([exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([69, expect.stringContaining('cannot be written')])
+  expect([exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([69, expect.stringContaining('cannot be written') as string])
   expect(await filesIn('a')).toEqual(['no folder'])
 })
 
 test.each(['/proc/here', '/dev/null/here'])('says why it cannot write to %s', async (folder) => {
   const { exitCode, stderr } = await render('alerts', '-d', 'prod', '--output', folder)
-  expect([exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([69, expect.stringContaining('cannot be written')])
+  expect([exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([69, expect.stringContaining('cannot be written') as string])
 })
 
 test('runbooks have this deployment in each command that takes one', async () => {

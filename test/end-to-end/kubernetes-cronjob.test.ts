@@ -125,7 +125,7 @@ test('a repair does not start in the rendered pod, and would lack every right', 
   const environment = { KUBECONFIG: world.kubeconfig, TESTOPS_TOKEN: 'a' }
   const words = ['service', 'stop', '--confirm', 'prod']
   const readOnly = await place.run(words, { environment: { ...environment, TESTOPS_ADMIN_READ_ONLY: '1' } })
-  expect([readOnly.exitCode, readOnly.stderr]).toEqual([4, expect.stringContaining('READ_ONLY')])
+  expect([readOnly.exitCode, readOnly.stderr]).toEqual([4, expect.stringContaining('READ_ONLY') as string])
   const forbidden = await place.run(words, { environment })
   expect(forbidden.exitCode).not.toBe(0)
   expect(world.isReady()).toBe(true)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CheckReport } from '../../src/core/check.ts'
-import { verify } from '../../src/engine/carry-out.ts'
+import { verify } from '../../src/engine/verify.ts'
 import { ok, problem, skipped, unknown } from '../output/reports.ts'
 
 /** Answers one after the other; the last one again and again. */

@@ -1,7 +1,7 @@
 import { resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { jsonPieces } from '../../output/text.ts'
-import { lintLines } from '../../output/lint/lines.ts'
+import { lintLines } from '../../output/lint/words.ts'
 import { lintJunit } from '../../output/lint/junit.ts'
 import { lintMarkdown } from '../../output/lint/markdown.ts'
 import { lintSarif } from '../../output/lint/sarif.ts'

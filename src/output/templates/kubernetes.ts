@@ -124,7 +124,8 @@ export async function cronjobFiles(facts: TemplateFacts): Promise<TemplateFile[]
 }
 
 function head({ name, namespace, options }: TemplateFacts, toCreate: readonly string[], secretName: string): string[] {
-  const fromFiles = typed(toCreate.map((key) => `--from-file=${key}=FILE`))
+  const create = ['kubectl', '-n', namespace, 'create', 'secret', 'generic', secretName]
+  const fromFiles = toCreate.map((key) => `--from-file=${key}=FILE`)
   return [
     sentence`Runs \`testops-admin doctor\` for deployment ${name} in the cluster. It changes nothing.`,
     ...(options.image === undefined
@@ -134,7 +135,7 @@ function head({ name, namespace, options }: TemplateFacts, toCreate: readonly st
       ? []
       : [
           'First create the Secret. Each FILE holds one secret and nothing else, without a line end:',
-          command`  kubectl -n ${namespace} create secret generic ${secretName} ${nested(fromFiles)}`,
+          command`  ${nested(typed([...create, ...fromFiles]))}`,
         ]),
     'Then: kubectl apply -f cronjob.yaml',
   ]
@@ -161,7 +162,8 @@ function podSpec(
         name: 'doctor',
         image,
         command: ['testops-admin', 'doctor'],
-        args: [`--deployment=${name}`, '--config', `${folder}/${configurationFile}`],
+        // a Job that fails says that something is wrong, not that something was not judged
+        args: [`--deployment=${name}`, '--config', `${folder}/${configurationFile}`, '--fail-on', 'error'],
         env: [
           { name: 'HOME', value: '/tmp' },
           // whatever is typed into this container: no repair starts

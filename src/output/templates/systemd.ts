@@ -46,7 +46,7 @@ export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]
     `--deployment=${name}`,
     '--config',
     configuration,
-    ...(textfile === undefined ? [] : ['--output', prepared]),
+    ...(textfile === undefined ? ['--fail-on', 'error'] : ['--output', prepared]),
   ]
   const install = (file: string, to: string): string => command`sudo install -D -m 0644 ${file} ${to}`
   const about = [
