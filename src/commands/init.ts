@@ -29,7 +29,8 @@ export default class Init extends BaseCommand {
     {
       description: 'Run doctor in the cluster every 15 minutes',
       command:
-        '<%= config.bin %> init --template cronjob -d prod --image registry.example.org/testops-admin:1 --output deploy',
+        '<%= config.bin %> init --template cronjob -d prod --image registry.example.org/testops-admin:1 ' +
+        '--output deploy',
     },
   ]
   static override flags = initFlags

@@ -542,6 +542,11 @@ const others: Readonly<Record<string, string>> = {
   ),
   ...Object.fromEntries(['countOf', 'widthOf', 'lifeText'].map((name) => [name, 'numbers and words of this program'])),
   ...Object.fromEntries(['withGenerated'].map((name) => [name, 'a document of this repository'])),
+  ...Object.fromEntries(
+    ['alertFiles', 'cronjobFiles', 'dashboardFiles', 'pipelineFiles', 'roleFiles', 'runbookFiles', 'systemdFiles'].map(
+      (name) => [name, 'files, which test/contracts/templates.test.ts gives to the programs that read them'],
+    ),
+  ),
   paintFor: 'colours of this program',
 }
 

@@ -92,9 +92,10 @@ export async function runTemplate(asked: string, flags: InitFlags, version: stri
     const about = { schemaVersion: 1, template: asked, ...(selected && { deployment: selected.name }) } as const
     if (flags.output === undefined) {
       const [only, ...others] = texts
+      const onIt = onDeployment(selected?.name ?? '', configOf(flags))
       if (others.length > 0)
         throw new AdminError('USAGE', `\`${asked}\` has ${texts.length} files: say where to write them`, [
-          command`testops-admin init --template ${asked}${nested(selected ? command` ${nested(onDeployment(selected.name, configOf(flags)))}` : command``)} --output DIR`,
+          command`testops-admin init --template ${asked} ${nested(onIt)} --output DIR`,
         ])
       return { ...about, files: [], text: only!.text }
     }

@@ -7,7 +7,7 @@ import type { TemplateFacts, TemplateFile } from './facts.ts'
 const folder = '/etc/testops-admin'
 const defaultSchedule = '*:0/15'
 
-/** Returns a service and a timer that run doctor, and their configuration. Throws USAGE for what systemd cannot read. */
+/** Returns a service and a timer that run doctor, and their configuration. Throws USAGE for what no unit can hold. */
 export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
   const { name, platform, groups, program, options } = facts
   const { schedule = defaultSchedule, textfile } = options
