@@ -131,3 +131,9 @@ export function currentTime(): number {
 export function judgeAsOf(time: Date | null): void {
   recorded = time?.getTime() ?? null
 }
+
+/** How far a clock is ahead of this machine's (negative: behind), and how sure that is. Both in milliseconds. */
+export interface ClockReading {
+  offsetMs: number
+  uncertaintyMs: number
+}

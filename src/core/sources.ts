@@ -3,7 +3,8 @@ import type { RunState } from './run-state.ts'
 import type { RunHistory, UnreadableRun } from './run.ts'
 import type { AccessLogSource, LogsSource } from './sources/logs.ts'
 import type { BrokerSource } from './sources/broker.ts'
-import type { ClockReading, DatabaseSource } from './sources/database.ts'
+import type { ClockReading } from './local-time.ts'
+import type { DatabaseSource } from './sources/database.ts'
 import type { FilesSource } from './sources/files.ts'
 import type { ReleaseSource } from './sources/release.ts'
 import type { ServiceSource } from './sources/service.ts'
@@ -34,10 +35,10 @@ export type {
   TrackedConnection,
   QueueCounts,
 } from './sources/broker.ts'
+export type { ClockReading } from './local-time.ts'
 export type {
   ChangelogLockRow,
   ChangelogLockTable,
-  ClockReading,
   DatabaseBackend,
   DatabaseConnections,
   DatabaseIdentity,

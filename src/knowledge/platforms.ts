@@ -21,6 +21,8 @@ export interface PlatformTraits {
   rollsOut: boolean
   /** True if it has a name for what runs the service, which distinguishes two deployments */
   namesWorkloads: boolean
+  /** Groups of its machine whose members may see the service and its log (systemd.journal, Docker's post-install) */
+  groups: readonly string[]
   /**
    * How the service gets another image. `apply`: this program changes it where it runs; `values`: the file of values is
    * edited; `by-hand`
@@ -47,6 +49,7 @@ const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
     keepsSecretsElsewhere: false,
     rollsOut: false,
     namesWorkloads: false,
+    groups: ['systemd-journal'],
     image: 'by-hand',
     withoutInstances: withoutContainer,
     applying: null,
@@ -62,6 +65,7 @@ const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
     keepsSecretsElsewhere: false,
     rollsOut: false,
     namesWorkloads: false,
+    groups: ['docker'],
     image: 'apply',
     withoutInstances: withoutContainer,
     applying: null,
@@ -80,6 +84,7 @@ const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
     keepsSecretsElsewhere: true,
     rollsOut: true,
     namesWorkloads: true,
+    groups: [],
     image: 'values',
     withoutInstances:
       'Find out why the pods are not ready. See what they wait for, why they exited, and whether their node is ' +

@@ -15,7 +15,7 @@ import {
   tokenRefused,
 } from './faults/api.ts'
 import { badCredentials, integration400, oldUnknownHost, unknownHost } from './faults/integrations.ts'
-import { brokerAlarm, brokerDown } from './faults/broker.ts'
+import { brokerAlarm, brokerDown } from './faults/queues.ts'
 import { clockSkew, debugLeftOn, outOfMemory, serviceDown, settingsNotApplied } from './faults/service.ts'
 import { connectionsExhausted, databaseDown, diskFull, poolExhausted } from './faults/database.ts'
 import { cpuWithoutV3, imageVersionMismatch, legacyNeedless, legacyTooEarly } from './faults/images.ts'
@@ -24,7 +24,7 @@ import { durableMismatch, foreignQueues, transientAhead, transientRefused } from
 import { indexedSessions, jvmTimeZone, sessionsDown, staleSessions, storeFull } from './faults/sessions.ts'
 import { liveLock, lockHalfCleared, lockStolen, lockVanished, stuckLock } from './faults/lock.ts'
 import { proxyLimits, restartBehindProxy } from './faults/proxy.ts'
-import { runningMigration } from './faults/migration.ts'
+import { runningMigration } from './faults/trees.ts'
 import { runPlanted, unfinishedRepair } from './faults/unfinished-repairs.ts'
 
 /**

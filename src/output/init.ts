@@ -46,6 +46,23 @@ export function initExitCode({ connections }: InitDocument): 0 | 3 {
   return connections.some(({ status }) => status === 'failed') ? 3 : 0
 }
 
+/** What `init --template --json` prints. */
+export interface TemplateDocument {
+  schemaVersion: 1
+  template: string
+  /** Omitted if the template is the same for all */
+  deployment?: string
+  /** Absolute paths of the files that were written */
+  files: readonly string[]
+  /** The rendered file, if none was written */
+  text?: string
+}
+
+/** Returns what was written; the rendered file itself if no folder was named. */
+export function templateOutput({ files, text }: TemplateDocument, { columns }: Screen): string {
+  return text ?? `${files.flatMap((file) => hang('', `Wrote ${printable(file)}`, columns)).join('\n')}\n`
+}
+
 /** Returns where to begin. `configuration`: the file that commands read; null: there is none. */
 export function beginText({ configuration }: { configuration: string | null }, screen: Screen): string {
   const { columns } = screen

@@ -44,10 +44,10 @@ export function withGenerated(document: string, texts: Readonly<Record<string, s
 /** Maximum characters shown of a text from outside, which may be of any length */
 const longest = 500
 
-/** Escapes text from outside for Markdown and HTML; only code in backquotes keeps its meaning. */
-export function markdownText(text: string): string {
+/** Escapes text for Markdown and HTML; only code in backquotes keeps its meaning. Cuts it after `most` characters. */
+export function markdownText(text: string, most = longest): string {
   const line = printable(text)
-  const short = line.length > longest ? `${line.slice(0, longest)}…` : line
+  const short = line.length > most ? `${line.slice(0, most)}…` : line
   const pieces = short.split(/(`[^`]+`)/)
   return pieces.map((piece, index) => (index % 2 === 1 ? piece : literal(piece))).join('')
 }

@@ -1,4 +1,4 @@
-import { harmless, withoutBuildCommands } from '../core/harmless.ts'
+import { harmless, withoutBuildCommands, harmlessJson, jsonWithoutBuildCommands } from '../core/harmless.ts'
 
 /**
  * Returns text from outside (names of queues, log lines, messages of servers) for one line of an output: harmless to a
@@ -118,4 +118,27 @@ export function hang(first: string, text: string, columns: number): string[] {
 /** Returns a number with its noun: `1 problem`, `2 problems`. */
 export function countOf(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`
+}
+
+/**
+ * Yields one JSON document in pieces, so that a large one is never one text. It is as `JSON.stringify(value, null, 2)`
+ * writes it, except for what `harmlessJson` escapes. Each value deeper than `depth` lists and objects is one piece.
+ * `value` must be plain data. A build server finds no command in it.
+ */
+export function* jsonPieces(value: unknown, depth: number, indent = ''): Generator<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null) {
+    yield jsonWithoutBuildCommands(harmlessJson(JSON.stringify(value, null, 2))).replaceAll('\n', `\n${indent}`)
+    return
+  }
+  const isList = Array.isArray(value)
+  const [open, close] = isList ? '[]' : '{}'
+  const inner = `${indent}  `
+  let before = `${open}\n`
+  for (const [key, item] of Object.entries(value as Record<string, unknown>)) {
+    if (item === undefined) continue
+    yield `${before}${inner}${isList ? '' : `${jsonWithoutBuildCommands(harmlessJson(JSON.stringify(key)))}: `}`
+    yield* jsonPieces(item, depth - 1, inner)
+    before = ',\n'
+  }
+  yield before === ',\n' ? `\n${indent}${close}` : `${open}${close}`
 }

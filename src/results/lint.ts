@@ -3,25 +3,27 @@ import { AdminError } from '../core/error.ts'
 import { ruleIds } from '../knowledge/result-rules.ts'
 import { environmentFiles, environmentOf } from './environment.ts'
 import type { Environment } from './environment.ts'
-import { hash53 } from './index/numbers.ts'
+import { hash53, repeated } from './index/numbers.ts'
 import type { Hash } from './index/numbers.ts'
 import { entryKind, leadsOut } from './read/inside.ts'
 import { listDirectory, listNested } from './read/list.ts'
 import type { Listing } from './read/list.ts'
-import type { LintOptions, LintReport } from './problem.ts'
+import type { LintOptions, LintReport, CollapsedResult, Found } from './problem.ts'
 import type { FileRule, GroupRule } from './rule.ts'
-import * as rules from './rules/index.ts'
 import { judgeAttachments } from './run/attachments.ts'
 import { fileIndex, gather, runParameters, secondReading } from './run/gathered.ts'
 import { openFindings } from './run/findings.ts'
 import type { Findings } from './run/findings.ts'
 import { firstLook } from './run/first-look.ts'
-import type { Gathered } from './run/gathered.ts'
-import { judgeGroups } from './run/groups.ts'
+import type { Gathered, SecondReading } from './run/gathered.ts'
 import { judgeVolatile } from './run/volatile.ts'
 import { namesIn, shownName } from './read/name-blocks.ts'
 import { emptyResults } from './rules/index.ts'
 import { realpathSync } from 'node:fs'
+import { identityOf, testOf } from './identity.ts'
+import type { ResultFile } from './result-file.ts'
+
+import * as rules from './rules/index.ts'
 
 /** Maximum number of names listed if a directory has no results. */
 const mostNames = 10
@@ -201,4 +203,72 @@ function realPath(directory: string): string {
   } catch {
     return directory
   }
+}
+
+/** Maximum results of a group that are shown, and that are read: there may be a million. */
+const [mostShown, mostRead] = [20, 10_000]
+
+/** Judges results with equal hashes, a group at a time. Reads them again, since equal hashes alone are no evidence. */
+async function judgeGroups(
+  identities: Float64Array,
+  rules: readonly GroupRule[],
+  findings: Findings,
+  again: SecondReading,
+): Promise<void> {
+  const judging = rules.filter(({ id }) => findings.isOn(id))
+  if (judging.length === 0) return
+  for (const members of repeated(identities)) {
+    const unread = Math.max(0, members.length - mostRead)
+    for (const group of await groupsAmong(members.subarray(0, mostRead), again)) {
+      for (const rule of judging) {
+        const found = rule.judge(group)
+        if (found === null) continue
+        const { directory, file, content } = group[0]!
+        findings.add(rule.id, directory, file, withResults(found, group, unread), testOf(content))
+      }
+    }
+  }
+}
+
+/** Groups the results that really have the same identity, the earliest first. */
+async function groupsAmong(members: Uint32Array, again: SecondReading): Promise<readonly (readonly ResultFile[])[]> {
+  const groups = new Map<string, ResultFile[]>()
+  for (const index of members) {
+    const file = await again.result(index)
+    const identity = file && identityOf(file.content)
+    if (!file || identity === null) continue
+    const group = groups.get(identity)
+    if (group) group.push(slim(file))
+    else groups.set(identity, [slim(file)])
+  }
+  return [...groups.values()].filter(({ length }) => length > 1).map((group) => group.sort(byStart))
+}
+
+/** Leaves out what takes the most memory and does not show which test it is. */
+function slim(file: ResultFile): ResultFile {
+  const {
+    steps: _steps,
+    attachments: _attachments,
+    statusDetails: _details,
+    description: _text,
+    descriptionHtml: _html,
+    ...content
+  } = file.content
+  return { ...file, content }
+}
+
+function byStart(one: ResultFile, other: ResultFile): number {
+  const [before, after] = [one.content.start ?? 0, other.content.start ?? 0]
+  if (before !== after) return before - after
+  const [name, otherName] = [`${one.directory}\0${one.file}`, `${other.directory}\0${other.file}`]
+  return name < otherName ? -1 : name > otherName ? 1 : 0
+}
+
+function withResults(found: Found, group: readonly ResultFile[], unread: number): Found {
+  return { ...found, together: group.slice(0, mostShown).map(collapsed), togetherCount: group.length + unread }
+}
+
+/** Leaves out an infinite start: JSON allows larger numbers than ours, which would come out as null. */
+function collapsed({ directory, file, content }: ResultFile): CollapsedResult {
+  return { directory, file, ...testOf(content), ...(Number.isFinite(content.start) && { start: content.start! }) }
 }

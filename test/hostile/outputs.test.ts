@@ -18,9 +18,9 @@ import { explainTexts } from '../../src/knowledge/explain/index.ts'
 import { accountLines, repairText, stepLines, takeBackText, movingLine } from '../../src/output/repair.ts'
 import { cpuText } from '../../src/output/cpu.ts'
 import { historyText } from '../../src/output/history.ts'
-import { beginText, initText } from '../../src/output/init.ts'
+import { beginText, initText, templateOutput } from '../../src/output/init.ts'
 import { integrationText } from '../../src/output/integration.ts'
-import { jsonPieces } from '../../src/output/json.ts'
+import { jsonPieces } from '../../src/output/text.ts'
 import {
   labBreakText,
   labDownText,
@@ -31,7 +31,7 @@ import {
   labUpText,
 } from '../../src/output/lab.ts'
 import { lintJunit } from '../../src/output/lint/junit.ts'
-import { lintLines } from '../../src/output/lint/lines.ts'
+import { lintLines } from '../../src/output/lint/words.ts'
 import { lintMarkdown } from '../../src/output/lint/markdown.ts'
 import { lintSarif } from '../../src/output/lint/sarif.ts'
 import { lintText } from '../../src/output/lint/text.ts'
@@ -289,6 +289,10 @@ const printings: Readonly<Record<string, Printing>> = {
     ],
     initText,
   ),
+  templateOutput: printing(
+    [{ schemaVersion: 1 as const, template: 'alerts', deployment: text, files: [`/${text}`] }],
+    templateOutput,
+  ),
   integrationText: printing(
     [{ schemaVersion: 1 as const, deployment: 'prod', integrations: [steps] }],
     integrationText,
@@ -542,6 +546,11 @@ const others: Readonly<Record<string, string>> = {
     ['countOf', 'widthOf', 'badgeWidth', 'lifeText'].map((name) => [name, 'numbers and words of this program']),
   ),
   ...Object.fromEntries(['withGenerated'].map((name) => [name, 'a document of this repository'])),
+  ...Object.fromEntries(
+    ['alertFiles', 'cronjobFiles', 'dashboardFiles', 'pipelineFiles', 'roleFiles', 'runbookFiles', 'systemdFiles'].map(
+      (name) => [name, 'files, which test/contracts/templates.test.ts gives to the programs that read them'],
+    ),
+  ),
   paintFor: 'colours of this program',
   saying: 'the language of this program',
 }

@@ -53,6 +53,8 @@ export class Cluster {
   /** by `namespace/pod/container` */
   readonly logs = new Map<string, ContainerLog>()
   timing = { startMs: 30, readyMs: 30, stopMs: 30 }
+  /** the right that a stream takes which a GET begins: before Kubernetes 1.35, `get` */
+  streamVerb: 'create' | 'get' = 'create'
   /** pods stay as they are, whatever their workloads say */
   isFrozen = false
   /** pods on these nodes stay Terminating for ever */

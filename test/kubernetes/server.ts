@@ -55,7 +55,7 @@ export async function startApiServer(
     server.requests.push(`${request.method} ${request.url}`)
     try {
       const asked = askedBy(request, cluster)
-      authorize(request, asked && { ...asked, verb: 'create' }, cluster)
+      authorize(request, asked && { ...asked, verb: cluster.streamVerb }, cluster)
       if (asked?.name) cluster.get(asked.resource.plural, asked.namespace, asked.name)
       if (asked?.subresource === 'exec') return answerExec(asked, cluster, request, socket, head)
       if (

@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonPieces } from '../../src/output/json.ts'
+import { jsonPieces } from '../../src/output/text.ts'
 
 test('the pieces are what JSON.stringify makes', () => {
   const rows = fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 5 }), (value, depth) => {

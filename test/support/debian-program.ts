@@ -13,6 +13,8 @@ interface DebianProgram {
   path: string
   /** What is fetched, in megabytes */
   megabytes: number
+  /** Words to which it answers, if it works; `--version` if omitted */
+  asked?: readonly string[]
 }
 
 /**
@@ -21,7 +23,7 @@ interface DebianProgram {
  */
 export async function debianProgram(wanted: DebianProgram): Promise<string> {
   const runs = async (program: string): ReturnType<typeof tryProgram> =>
-    tryProgram(program, ['--version'], { timeoutMs: 10_000 })
+    tryProgram(program, [...(wanted.asked ?? ['--version'])], { timeoutMs: 10_000 })
   for (const program of [wanted.name, `/${wanted.path}`]) if ((await runs(program)).ok) return program
   const failures: string[] = []
   for (const suite of ['bookworm', 'trixie']) {

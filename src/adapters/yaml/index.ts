@@ -1,7 +1,18 @@
 import type { Schema } from 'js-yaml'
-import { CORE_SCHEMA, defineScalarTag, load, loadAll, mapTag, seqTag, YAML11_SCHEMA, YAMLException } from 'js-yaml'
+import {
+  CORE_SCHEMA,
+  defineScalarTag,
+  dump,
+  load,
+  loadAll,
+  mapTag,
+  seqTag,
+  YAML11_SCHEMA,
+  YAMLException,
+} from 'js-yaml'
 import type { YamlNode } from './tree.ts'
 import { yamlTrees } from './tree.ts'
+import { harmless } from '../../core/harmless.ts'
 
 /**
  * Tags of compose files: a value with one is removed, or replaces what it would be merged with (compose-spec,
@@ -190,6 +201,28 @@ export function yamlDocuments(text: string): unknown[] {
     yamlTrees(text)
     return loadAll(text, { schema: yaml11 })
   })
+}
+
+/** Returns a text's documents, in YAML 1.2, and the lines of the comment at its top. Throws `YamlError`. */
+export function yamlParts(text: string): { about: string[]; documents: unknown[] } {
+  const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? ''
+  return {
+    about: comment
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.replace(/^# ?/, '')),
+    documents: reading(text, () => loadAll(text, { schema: yaml12 })),
+  }
+}
+
+/** Lists of objects stand on a line each from this depth on, as in a Role */
+const flowLevel = 2
+
+/** Returns a value as YAML that all versions read alike, below a comment of these lines. */
+export function yamlText(value: unknown, about: readonly string[] = []): string {
+  const isRole = typeof value === 'object' && value !== null && 'rules' in value && 'metadata' in value
+  const text = dump(value, { lineWidth: -1, noRefs: true, ...(isRole && { flowLevel }) })
+  return `${about.map((line) => `# ${harmless(line)}\n`).join('')}${text}`
 }
 
 function offsetsOf(document: YamlNode | null): Map<string, number> {

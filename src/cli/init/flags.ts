@@ -7,12 +7,40 @@ import type { Draft, DraftValue, Path } from '../../runtime/init/index.ts'
 const secretHelp = 'env:NAME|file:PATH'
 
 export const initFlags = {
+  template: Flags.string({
+    summary: "Render a template with the deployment's names instead; the templates are listed below",
+    helpValue: 'NAME',
+  }),
+  image: Flags.string({ summary: 'In the CronJob: run this image', helpValue: 'IMAGE', dependsOn: ['template'] }),
+  schedule: Flags.string({
+    summary: 'Run doctor at these times: for cron in the CronJob, a calendar event in the systemd timer',
+    helpValue: 'TIMES',
+    dependsOn: ['template'],
+  }),
+  secret: Flags.string({
+    summary: 'In the CronJob: take secrets that are not in the cluster yet from this Secret',
+    helpValue: 'NAME',
+    dependsOn: ['template'],
+  }),
+  textfile: Flags.string({
+    summary: 'In the systemd service: write metrics for Prometheus to this file',
+    helpValue: 'FILE',
+    dependsOn: ['template'],
+  }),
+  results: Flags.string({
+    summary: 'In a pipeline: check this results directory',
+    helpValue: 'DIR',
+    dependsOn: ['template'],
+  }),
   platform: Flags.option({
     options: ['kubernetes', 'compose', 'host'] as const,
     summary: 'Choose the platform of the service; by default, `init` finds it',
   })(),
   name: Flags.string({ summary: 'Name the deployment in the configuration', helpValue: 'NAME' }),
-  output: Flags.string({ summary: 'Write the configuration here', helpValue: 'FILE', default: 'testops-admin.yaml' }),
+  output: Flags.string({
+    summary: 'Write the configuration here (default testops-admin.yaml); with --template: the folder for its files',
+    helpValue: 'FILE',
+  }),
   url: Flags.string({ summary: 'Set the address of the web interface', helpValue: 'URL' }),
   'api-token': Flags.string({ summary: 'Say where the API token is kept', helpValue: secretHelp }),
   unit: Flags.string({ summary: 'Use this systemd unit', helpValue: 'UNIT' }),
@@ -51,7 +79,7 @@ export interface InitFlags {
   name?: string | undefined
   /** Name of one of the deployments found */
   deployment?: string | undefined
-  output: string
+  output?: string | undefined
   [flag: string]: string | number | boolean | undefined
 }
 

@@ -45,7 +45,7 @@ export async function runInit(flags: InitFlags, progress: (message: string) => v
 export async function initiated(flags: InitFlags, around: Around): Promise<InitDocument> {
   const { assertNew, keptAnswers } = await import('../../runtime/init/index.ts')
   const { environment, workingDirectory, askerWith, progress } = around
-  const file = resolve(workingDirectory, flags.output)
+  const file = resolve(workingDirectory, flags.output ?? 'testops-admin.yaml')
   await assertNew(file, environment)
   if (!askerWith) return written(flags, file, null, around)
   const kept = await keptAnswers(file, environment)

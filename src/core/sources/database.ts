@@ -1,4 +1,5 @@
 import type { Holder } from '../lock.ts'
+import type { ClockReading } from '../local-time.ts'
 
 export interface DatabaseSource {
   /** host:port/database, without credentials */
@@ -124,10 +125,4 @@ export interface DatabaseConnections {
   /** Slots that only privileged roles may take */
   reserved: number
   byUser: readonly { user: string; application: string; count: number; idle: number }[]
-}
-
-/** How far a clock is ahead of this machine's (negative: behind), and how sure that is. Both in milliseconds. */
-export interface ClockReading {
-  offsetMs: number
-  uncertaintyMs: number
 }

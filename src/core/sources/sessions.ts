@@ -1,5 +1,5 @@
 import type { Suggestion } from '../shell-command.ts'
-import type { ClockReading } from './database.ts'
+import type { ClockReading } from '../local-time.ts'
 
 export interface SessionsSource {
   /** host:port/database, without credentials */

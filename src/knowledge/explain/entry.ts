@@ -15,7 +15,7 @@ export interface ExplainEntry extends ExplainSigns {
   meaning: string
   causes: readonly string[]
   /** Commands to see it with one's own eyes; blanks to fill in are in capitals */
-  verify: readonly string[]
+  verify: readonly Suggestion[]
   remedies: readonly { text: string; commands: readonly Suggestion[] }[]
   /** Where the facts come from */
   source: string

@@ -16,7 +16,7 @@ import {
   restoreChangelog,
   shortlyPending,
   stopElsewhere,
-} from './migration.ts'
+} from './trees.ts'
 
 const cannotStart: Expected = {
   exitCode: 1,

@@ -1,11 +1,13 @@
 import { defaultVendor, settingNames } from '../../knowledge/settings.ts'
-import { deleteTopology, onBroker } from '../access/broker.ts'
+import { deleteTopology, onBroker, askManagement } from '../access/broker.ts'
 import type { Changes } from '../changes.ts'
 import { waitForBroker } from '../control.ts'
 import type { Expected, Fault, FaultCase } from '../fault.ts'
-import { apiFails, nothing } from '../fault.ts'
+import { apiFails, nothing, notInDrills, serviceFails } from '../fault.ts'
 import type { Lab } from '../lab.ts'
-import { restartLabService, stopLabService, waitUntilServing } from '../service.ts'
+import { restartLabService, stopLabService, waitUntilServing, until } from '../service.ts'
+import { serversOf } from '../lab.ts'
+import { brokerControl, stopServer } from '../servers/index.ts'
 
 const { rabbitDurable } = settingNames(defaultVendor)
 
@@ -158,6 +160,76 @@ export const foreignQueues: Fault = {
         "another program has transient queues with messages in the service's virtual host, on a broker that " +
         'permits transient queues',
       needs: { broker: '3', serving: true },
+    },
+  ],
+}
+
+export const brokerDown: Fault = {
+  id: 'broker-down',
+  kind: 'fault',
+  title: 'the broker is not running',
+  repair: 'start RabbitMQ',
+  notInDrills: notInDrills.server,
+  cases: [
+    {
+      variant: null,
+      made: 'RabbitMQ is stopped',
+      expected: { exitCode: 1, problems: { 'broker/reachable': 'error' }, allowedConsequences: serviceFails },
+      needs: { own: ['rabbitmq'] },
+      async apply(lab) {
+        await stopServer((await serversOf(lab)).rabbitmq)
+      },
+      revert: nothing,
+    },
+  ],
+}
+
+async function set(lab: Lab, ...args: string[]): Promise<void> {
+  await brokerControl((await serversOf(lab)).rabbitmq, args)
+}
+
+/** Resets both limits, as a restart of the node would: they are set on the running node only. */
+async function unset(lab: Lab): Promise<void> {
+  await set(lab, 'set_vm_memory_high_watermark', '0.6')
+  await set(lab, 'set_disk_free_limit', '50MB')
+}
+
+/** Waits for the management API to show the alarm, some seconds after publishers notice it. */
+async function raised(lab: Lab, alarm: 'mem_alarm' | 'disk_free_alarm'): Promise<void> {
+  await until(lab, `the broker shows ${alarm}`, async () => {
+    const nodes = await askManagement(await serversOf(lab), '/api/nodes')
+    return Array.isArray(nodes) && nodes.some((node: Record<string, unknown>) => node[alarm] === true)
+  })
+}
+
+export const brokerAlarm: Fault = {
+  id: 'broker-alarm',
+  kind: 'fault',
+  title: 'the broker has raised an alarm and blocks publishers',
+  repair: 'give the broker more memory or disk space, or drain its queues',
+  notInDrills: notInDrills.server,
+  cases: [
+    {
+      variant: 'memory',
+      made: "the broker's memory limit is set below its current use",
+      expected: { exitCode: 1, problems: { 'broker/alarms': 'error' }, allowedConsequences: [] },
+      needs: { own: ['rabbitmq'] },
+      async apply(lab) {
+        await set(lab, 'set_vm_memory_high_watermark', 'absolute', '16MB')
+        await raised(lab, 'mem_alarm')
+      },
+      revert: unset,
+    },
+    {
+      variant: 'disk',
+      made: "the broker's limit for free disk space is set higher than the free space",
+      expected: { exitCode: 1, problems: { 'broker/alarms': 'error' }, allowedConsequences: [] },
+      needs: { own: ['rabbitmq'] },
+      async apply(lab) {
+        await set(lab, 'set_disk_free_limit', '900000GB')
+        await raised(lab, 'disk_free_alarm')
+      },
+      revert: unset,
     },
   ],
 }

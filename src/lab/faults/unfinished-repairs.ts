@@ -8,7 +8,7 @@ import type { Lab } from '../lab.ts'
 import { forgetRuns, repairUntilKilled } from '../repairs.ts'
 import { restartLabService } from '../service.ts'
 import { serviceFails } from '../fault.ts'
-import { killWhileMigrating, restoreChangelog, shortlyPending } from './migration.ts'
+import { killWhileMigrating, restoreChangelog, shortlyPending } from './trees.ts'
 
 const expected = {
   exitCode: 1,

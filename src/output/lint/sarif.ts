@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { resultRules, ruleIds } from '../../knowledge/result-rules.ts'
-import { jsonPieces } from '../json.ts'
+import { jsonPieces } from '../text.ts'
 import { printable } from '../text.ts'
 import type { LintDocument, LintProblem } from './document.ts'
 import { testOf } from './words.ts'

@@ -25,10 +25,20 @@ import type { OpenedDeployment, OpenOptions } from '../open-deployment.ts'
 import type { Draft } from './judge.ts'
 import { problemAt } from './judge.ts'
 
+export { problemAt } from './judge.ts'
+
 export type { Draft, DraftValue, Path } from './judge.ts'
 export { assertSecret, draftOf, judge, problemOfName, selectedOf } from './judge.ts'
 export type { KeptAnswers } from './write.ts'
-export { assertNew, keptAnswers, writeNew } from './write.ts'
+export { assertNew, keptAnswers, writeAllNew, writeNew } from './write.ts'
+export {
+  certificatesIn,
+  movedConfiguration,
+  serviceCommandsOf,
+  templateSource,
+  templateText,
+} from './template.ts'
+export { platformOf } from '../configuration/platform-of.ts'
 
 /** A process that is the service, as a configuration would say it. */
 interface ProcessFound {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { open, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { plainFile } from '../../adapters/open-file.ts'
 import { makeFolder, replaceFile, syncFolder, writeSynced } from '../../adapters/replace-file.ts'
@@ -8,6 +8,7 @@ import { judgePath } from '../../adapters/trust/judge.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import { asPath } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { exists } from '../configuration/find.ts'
 import { readConfiguration } from '../configuration/load.ts'
@@ -41,22 +42,9 @@ export async function writeNew(file: string, name: string, draft: Draft, environ
     await writeSynced(file, configurationOf(name, draft))
     await syncFolder(dirname(file))
   } catch (error) {
-    const code = codeOf(error)
-    if (code === 'EEXIST') throw alreadyThere(file)
-    const isForbidden = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-    const why = isForbidden
-      ? 'this user may not write there'
-      : code === 'ENOENT'
-        ? 'the folder does not exist'
-        : messageOf(error)
-    throw new AdminError(
-      isForbidden ? 'FORBIDDEN' : 'UNAVAILABLE',
-      `${file} cannot be written: ${why}`,
-      [typed(['ls', '-ld', asPath(dirname(file))]), '--output FILE   # in another folder'],
-      {
-        cause: error,
-      },
-    )
+    throw codeOf(error) === 'EEXIST'
+      ? alreadyThere(file)
+      : notWritten(file, error, '--output FILE   # in another folder')
   }
   try {
     await readConfiguration(file, { environment, workingDirectory: dirname(file) })
@@ -64,6 +52,70 @@ export async function writeNew(file: string, name: string, draft: Draft, environ
     await rm(file)
     throw error
   }
+}
+
+function notWritten(file: string, error: unknown, next: Suggestion): AdminError {
+  const code = codeOf(error)
+  const isForbidden = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
+  const why = isForbidden
+    ? 'this user may not write there'
+    : code === 'ENOENT'
+      ? 'the folder does not exist'
+      : messageOf(error)
+  return new AdminError(
+    isForbidden ? 'FORBIDDEN' : 'UNAVAILABLE',
+    `${file} cannot be written: ${why}`,
+    [typed(['ls', '-ld', asPath(dirname(file))]), next],
+    { cause: error },
+  )
+}
+
+/**
+ * Writes new files into a folder, which is made if it is missing: all of them or none. Throws REFUSED if one exists,
+ * FORBIDDEN, UNAVAILABLE.
+ */
+export async function writeAllNew(folder: string, files: readonly { name: string; text: string }[]): Promise<string[]> {
+  const paths = files.map(({ name }) => join(folder, name))
+  for (const path of paths) if (await exists(path)) throw fileThere(path)
+  const made: string[] = []
+  let [at, topmost]: [string, string | undefined] = [folder, undefined]
+  try {
+    topmost = await makeFolder(folder)
+    for (const [index, { text }] of files.entries()) {
+      at = paths[index]!
+      // of two programs that write at once, the first file decides which one goes on
+      const file = await open(at, 'wx')
+      made.push(at)
+      try {
+        await file.writeFile(text)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+    }
+    await syncFolder(folder)
+    return paths
+  } catch (error) {
+    for (const path of made) await rm(path, { force: true }).catch(() => undefined)
+    await removeEmpty(folder, topmost).catch(() => undefined)
+    throw codeOf(error) === 'EEXIST' ? fileThere(at) : notWritten(at, error, 'choose another folder for --output')
+  }
+}
+
+/** Removes folders from this one up to `topmost`. Throws system errors, also if another program writes to one. */
+async function removeEmpty(folder: string, topmost: string | undefined): Promise<void> {
+  if (topmost === undefined) return
+  for (let path = folder; ; path = dirname(path)) {
+    await rmdir(path)
+    if (path === topmost) return
+  }
+}
+
+function fileThere(path: string): AdminError {
+  return new AdminError('REFUSED', `${path} already exists. Nothing was written`, [
+    typed(['ls', '-l', asPath(path)]),
+    'choose another folder for --output',
+  ])
 }
 
 function alreadyThere(file: string): AdminError {

@@ -13,6 +13,8 @@ import type { Sequence } from './writes.ts'
 /** Kubernetes' own code for the owners of fields, as a program. */
 export interface Oracle {
   play(sequence: Sequence): Promise<Played[]>
+  /** Returns why the API does not take an object, whatever its kind; null if it does */
+  refusal(object: unknown): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -37,6 +39,10 @@ export async function startOracle(): Promise<Oracle> {
       const all: Played[] = []
       for (const write of writes) all.push(plainly(await ask(write)))
       return all
+    },
+    async refusal(object) {
+      const { status, message } = await ask({ verb: 'read', body: object })
+      return status === 200 ? null : `${status}: ${message}`
     },
     async close() {
       child.stdin.end()

@@ -12,6 +12,8 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/applyconfigurations/internal"
@@ -27,7 +30,7 @@ import (
 )
 
 type write struct {
-	// begin, create, replace, json, merge, strategic, apply, scale, forget, giveUp
+	// read, begin, create, replace, json, merge, strategic, apply, scale, forget, giveUp
 	Verb        string
 	Kind        string
 	Manager     string
@@ -51,7 +54,7 @@ var live runtime.Object
 var kind schema.GroupVersionKind
 
 func main() {
-	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, corev1.AddToScheme, autoscalingv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, corev1.AddToScheme, autoscalingv1.AddToScheme, batchv1.AddToScheme, rbacv1.AddToScheme} {
 		must(add(scheme))
 	}
 	in := bufio.NewScanner(os.Stdin)
@@ -64,7 +67,20 @@ func main() {
 	}
 }
 
+// An object as it is sent, of any kind: nothing in it may be unknown, nor twice (fieldValidation=Strict).
+func read(body []byte) answer {
+	codecs := serializer.NewCodecFactory(scheme, serializer.EnableStrict)
+	object, _, err := codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		return answer{Status: 400, Message: err.Error()}
+	}
+	return answer{Object: object, Status: 200}
+}
+
 func answerTo(w write) answer {
+	if w.Verb == "read" {
+		return read(w.Body)
+	}
 	if w.Verb == "begin" {
 		kind, live = kinds[w.Kind], nil
 		return answer{Status: 200}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judged } from '../../../src/logs/scan/judge.ts'
+import { judged } from '../../../src/logs/scan/tally.ts'
 import { openScan } from '../../../src/logs/scan/scanner.ts'
 
 const waiting = 'INFO liquibase.lockservice : Waiting for changelog lock....'

@@ -1,0 +1,230 @@
+import { resolve } from 'node:path'
+import { AdminError } from '../../core/error.ts'
+import { harmless } from '../../core/harmless.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import { onDeployment } from '../../core/typed.ts'
+import type { TemplateDocument } from '../../output/init.ts'
+import type { TemplateFacts, TemplateFile, TemplateOption } from '../../output/templates/facts.ts'
+import { templateOptions } from '../../output/templates/facts.ts'
+import { cronjobFiles, roleFiles } from '../../output/templates/kubernetes.ts'
+import { alertFiles, dashboardFiles, pipelineFiles } from '../../output/templates/monitoring.ts'
+import { runbookFiles } from '../../output/templates/runbooks.ts'
+import { systemdFiles } from '../../output/templates/systemd.ts'
+import type { PlatformName } from '../../core/deployment.ts'
+import { traitsOf } from '../../knowledge/platforms.ts'
+import type { SelectedDeployment } from '../../runtime/index.ts'
+import { chosenDeployment } from '../chosen-deployment.ts'
+import { defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
+import { initFlags } from './flags.ts'
+import type { InitFlags } from './flags.ts'
+
+interface Template {
+  /** What it is, for the help */
+  about: string
+  /** `settings`: the configuration of a deployment; `name`: its name alone */
+  needs: 'settings' | 'name' | 'nothing'
+  /** Platforms that it is for; omitted: all */
+  platforms?: readonly PlatformName[]
+  needsNamespace?: true
+  options?: readonly TemplateOption[]
+  files: (facts: TemplateFacts) => Promise<readonly TemplateFile[]>
+}
+
+/** All templates of `init --template`, by name. */
+export const templates: Readonly<Record<string, Template>> = {
+  cronjob: {
+    about: 'Kubernetes CronJob that runs doctor, with the least rights',
+    needs: 'settings',
+    platforms: ['kubernetes'],
+    needsNamespace: true,
+    options: ['image', 'schedule', 'secret'],
+    files: cronjobFiles,
+  },
+  roles: {
+    about: 'Kubernetes Roles for diagnosis, for repairs, and on request',
+    needs: 'settings',
+    platforms: ['kubernetes'],
+    needsNamespace: true,
+    files: roleFiles,
+  },
+  systemd: {
+    about: 'systemd service and timer that run doctor on this machine',
+    needs: 'settings',
+    platforms: ['host', 'compose'],
+    options: ['schedule', 'textfile'],
+    files: systemdFiles,
+  },
+  'github-actions': {
+    about: 'GitHub workflow that checks test results',
+    needs: 'nothing',
+    options: ['results'],
+    files: async (facts) => pipelineFiles('github-actions', facts),
+  },
+  'gitlab-ci': {
+    about: 'GitLab job that checks test results',
+    needs: 'nothing',
+    options: ['results'],
+    files: async (facts) => pipelineFiles('gitlab-ci', facts),
+  },
+  alerts: { about: 'Prometheus alert rules, and their tests', needs: 'name', files: alertFiles },
+  grafana: { about: 'Grafana dashboard', needs: 'name', files: dashboardFiles },
+  runbooks: { about: 'a Markdown page for each fault', needs: 'settings', files: runbookFiles },
+}
+
+/** Flags that say what is rendered and where; `--namespace` completes the configuration */
+const ownFlags: readonly string[] = ['template', 'output', 'namespace', ...templateOptions]
+
+/**
+ * Renders a template with a deployment's names and writes its files. Throws USAGE for an unknown template, flags that
+ * contradict it, and a deployment that it is not for; REFUSED if a file exists; CONFIGURATION, FORBIDDEN, UNAVAILABLE.
+ */
+export async function runTemplate(asked: string, flags: InitFlags, version: string): Promise<TemplateDocument> {
+  const template = templateNamed(asked, flags)
+  return interruptible(async (signal) => {
+    const { templateText, writeAllNew } = await import('../../runtime/init/index.ts')
+    const selected = await selectedFor(template, flags, signal)
+    const files = await template.files(await factsFor(asked, template, { selected, flags, version, signal }))
+    const texts = files.map(({ name, content }) => ({
+      name,
+      text: typeof content === 'string' ? content : templateText(content),
+    }))
+    const about = { schemaVersion: 1, template: asked, ...(selected && { deployment: selected.name }) } as const
+    if (flags.output === undefined) {
+      const [only, ...others] = texts
+      const onIt = onDeployment(selected?.name ?? '', configOf(flags))
+      if (others.length > 0)
+        throw new AdminError('USAGE', `\`${asked}\` has ${texts.length} files: say where to write them`, [
+          command`testops-admin init --template ${asked} ${nested(onIt)} --output DIR`,
+        ])
+      return { ...about, files: [], text: only!.text }
+    }
+    return { ...about, files: await writeAllNew(resolve(flags.output), texts) }
+  })
+}
+
+function templateNamed(asked: string, flags: InitFlags): Template {
+  const names = Object.keys(templates)
+  const template = Object.hasOwn(templates, asked) ? templates[asked] : undefined
+  if (!template) {
+    const hint = didYouMean(asked, names)
+    throw new AdminError(
+      'USAGE',
+      `no template \`${asked.slice(0, 100)}\`; ${hint ?? `the templates are ${names.join(', ')}`}`,
+      ['testops-admin init --help   # lists the templates'],
+    )
+  }
+  const given = Object.keys(initFlags).filter((flag) => flags[flag] !== undefined)
+  const unusable = given.find(
+    (flag) => String(flags[flag]).trim() === '' || flags[flag] !== harmless(String(flags[flag])),
+  )
+  if (unusable !== undefined)
+    throw new AdminError('USAGE', `--${unusable} is empty, or contains a character that cannot be displayed`)
+  const wrong = given.find((flag) => !ownFlags.includes(flag))
+  if (wrong !== undefined)
+    throw new AdminError('USAGE', `--${wrong} describes a new configuration, but --template uses a finished one`, [
+      command`testops-admin init --template ${asked} -d NAME`,
+    ])
+  const idle = given.find(
+    (flag) =>
+      (templateOptions as readonly string[]).includes(flag) &&
+      !(template.options as readonly string[] | undefined)?.includes(flag),
+  )
+  if (idle !== undefined) {
+    const users = names.filter((name) => (templates[name]!.options as readonly string[] | undefined)?.includes(idle))
+    throw new AdminError('USAGE', `--${idle} has no effect on template \`${asked}\`, only on ${users.join(', ')}`, [])
+  }
+  if (flags.namespace !== undefined && template.needsNamespace !== true)
+    throw new AdminError('USAGE', `--namespace has no effect on template \`${asked}\``, [])
+  return template
+}
+
+/** Returns the deployment that a template is for; null if it needs none, or only a name that a flag gives. */
+async function selectedFor(
+  { needs }: Template,
+  flags: InitFlags,
+  signal: AbortSignal,
+): Promise<SelectedDeployment | null> {
+  if (needs === 'nothing') {
+    if (flags.deployment !== undefined)
+      throw new AdminError('USAGE', '-d has no effect: this template is the same for all deployments', [])
+    return null
+  }
+  const { findConfiguration, isOfLab } = await import('../../runtime/index.ts')
+  const around = { environment: process.env, workingDirectory: process.cwd(), file: configOf(flags) }
+  const { deployment: name } = flags
+  if (needs === 'name' && name !== undefined && !isOfLab(name) && (await findConfiguration(around)) === null) {
+    const { problemOfName } = await import('../../runtime/init/index.ts')
+    const problem = problemOfName(name)
+    if (problem !== null) throw new AdminError('USAGE', `the name in -d ${problem}`)
+    return { name, settings: {}, file: '' }
+  }
+  return chosenDeployment({ deployment: flags.deployment, config: configOf(flags) }, signal)
+}
+
+const configOf = ({ config }: InitFlags): string | undefined => (typeof config === 'string' ? config : undefined)
+
+interface Around {
+  selected: SelectedDeployment | null
+  flags: InitFlags
+  version: string
+  signal: AbortSignal
+}
+
+async function factsFor(
+  asked: string,
+  template: Template,
+  { selected, flags, version, signal }: Around,
+): Promise<TemplateFacts> {
+  const { certificatesIn, movedConfiguration, platformOf, serviceCommandsOf, templateSource, templateText } =
+    await import('../../runtime/init/index.ts')
+  const platform = selected === null || template.needs !== 'settings' ? 'host' : platformOf(selected)
+  const { platforms = [platform] } = template
+  const name = selected?.name ?? ''
+  const onIt = onDeployment(name, configOf(flags))
+  if (!platforms.includes(platform))
+    throw new AdminError(
+      'USAGE',
+      `template \`${asked}\` is for platform ${platforms.join(' or ')}, but \`${name}\` is on platform ${platform}`,
+      Object.keys(templates)
+        .filter((it) => templates[it]!.platforms?.includes(platform))
+        .map((it) => command`testops-admin init --template ${it} ${nested(onIt)}`),
+    )
+  const namespace = flags.namespace ?? selected?.settings.kubernetes?.namespace ?? ''
+  if (template.needsNamespace === true && namespace === '')
+    throw new AdminError('USAGE', `the namespace of \`${name}\` is unknown: its configuration names none`, [
+      command`testops-admin init --template ${asked} ${nested(onIt)} --namespace NAMESPACE`,
+      'kubectl get namespaces',
+    ])
+  if (typeof flags.namespace === 'string') {
+    const { problemAt } = await import('../../runtime/init/index.ts')
+    const problem = problemAt(['kubernetes', 'namespace'], flags.namespace)
+    if (problem !== null) throw new AdminError('USAGE', `--namespace ${problem}`)
+  }
+  return {
+    name,
+    flags: onIt,
+    platform,
+    groups: traitsOf({ platform }).groups,
+    namespace: typeof namespace === 'string' ? namespace : '',
+    version,
+    program: programWords(),
+    options: Object.fromEntries(templateOptions.flatMap((it) => (flags[it] === undefined ? [] : [[it, flags[it]]]))),
+    moved: (rules) => movedConfiguration(selected!, rules),
+    certificates: certificatesIn,
+    commands: async () =>
+      serviceCommandsOf(selected!, {
+        timeoutMs: (flags.timeout ?? defaultTimeoutSeconds) * 1000,
+        environment: process.env,
+        signal,
+      }),
+    yaml: (value) => templateText([{ about: [], value }]),
+    source: templateSource,
+  }
+}
+
+/** Returns what runs this program on this machine: its own name if it is installed, else Node with its file. */
+function programWords(): [string, ...string[]] {
+  const file = resolve(process.argv[1] ?? '')
+  return file.endsWith('/testops-admin') ? [file] : [process.execPath, file]
+}

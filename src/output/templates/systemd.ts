@@ -1,0 +1,176 @@
+import { dirname } from 'node:path'
+import { AdminError } from '../../core/error.ts'
+import { harmless } from '../../core/harmless.ts'
+import { asPath, commaList, command } from '../../core/shell-command.ts'
+import type { TemplateFacts, TemplateFile } from './facts.ts'
+
+const folder = '/etc/testops-admin'
+const defaultSchedule = '*:0/15'
+
+/** Returns a service and a timer that run doctor, and their configuration. Throws USAGE for what no unit can hold. */
+export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
+  const { name, platform, groups, program, options } = facts
+  const { schedule = defaultSchedule, textfile } = options
+  if (!/^[\w *:,./~+-]{1,200}$/.test(schedule))
+    throw new AdminError('USAGE', '--schedule is not a calendar event of systemd', [
+      "systemd-analyze calendar '*:0/15'",
+    ])
+  if (textfile !== undefined && (!textfile.startsWith('/') || !textfile.endsWith('.prom')))
+    throw new AdminError('USAGE', '--textfile must be an absolute path that ends in .prom', [
+      '--textfile /var/lib/prometheus/node-exporter/testops.prom',
+    ])
+  const unit = `testops-admin-${unitName(name)}`
+  const configuration = `${folder}/${unit}.yaml`
+  const variables: string[] = []
+  const credentials: { key: string; path: string; isToCreate: boolean }[] = []
+  const { settings, omitted } = facts.moved({
+    secret(key, place) {
+      if (place.form === 'env') {
+        variables.push(place.variable)
+        return { env: place.variable }
+      }
+      const isFile = place.form === 'file'
+      credentials.push({ key, path: isFile ? place.path : `${folder}/${unit}.${key}`, isToCreate: !isFile })
+      return { file: `/run/credentials/${unit}.service/${key}` }
+    },
+    file: (_, path) => path,
+    // it takes root, or the broker's own user
+    omitted: ['broker.rabbitmqctl'],
+  })
+  const toCreate = credentials.filter(({ isToCreate }) => isToCreate).map(({ path }) => path)
+  const environmentFile = `${folder}/${unit}.env`
+  const prepared = `/run/${unit}/testops.prom`
+  const doctor = [
+    ...program,
+    'doctor',
+    `--deployment=${name}`,
+    '--config',
+    configuration,
+    ...(textfile === undefined ? ['--fail-on', 'error'] : ['--output', prepared]),
+  ]
+  const install = (file: string, to: string): string => command`sudo install -D -m 0644 ${file} ${to}`
+  const about = [
+    `Runs doctor for deployment ${harmless(name)}. It changes nothing. Install it:`,
+    ...[
+      install(`${unit}.yaml`, configuration),
+      ...['service', 'timer'].map((it) => install(`${unit}.${it}`, `/etc/systemd/system/${unit}.${it}`)),
+      command`sudo systemctl daemon-reload && sudo systemctl enable --now ${`${unit}.timer`}`,
+    ].map((line) => `  ${line}`),
+    ...(variables.length === 0
+      ? []
+      : [`First write ${environmentFile}, for root alone, with: ${variables.map((it) => `${it}=…`).join(' ')}`]),
+    ...(toCreate.length === 0
+      ? []
+      : [`First write the secrets, each into a file of its own for root alone: ${commaList(toCreate)}`]),
+    ...(omitted.length === 0 ? [] : [`Left out of the configuration: ${commaList(omitted)}`]),
+    'doctor runs as a user of its own. If it may not read a file, name a group that may: SupplementaryGroups=',
+  ]
+  const service = [
+    ...about.map((line) => `# ${harmless(line)}`),
+    '',
+    '[Unit]',
+    `Description=Diagnose the testops deployment ${escaped(name)}`,
+    'Wants=network-online.target',
+    'After=network-online.target',
+    '',
+    '[Service]',
+    'Type=oneshot',
+    `ExecStart=${doctor.map(word).join(' ')}`,
+    'TimeoutStartSec=10min',
+    'DynamicUser=yes',
+    `SupplementaryGroups=${groups.join(' ')}`,
+    'Environment=TESTOPS_ADMIN_READ_ONLY=1',
+    ...(variables.length === 0 ? [] : [`EnvironmentFile=${environmentFile}`]),
+    ...credentials.map(({ key, path }) => `LoadCredential=${key}:${escaped(plainPath(path))}`),
+    ...(textfile === undefined ? [] : published(prepared, plainPath(textfile), unit)),
+    ...hardening,
+    '',
+  ]
+  const timer = [
+    '[Unit]',
+    `Description=Diagnose the testops deployment ${escaped(name)} regularly`,
+    '',
+    '[Timer]',
+    `OnCalendar=${schedule}`,
+    'RandomizedDelaySec=30s',
+    'Persistent=yes',
+    '',
+    '[Install]',
+    'WantedBy=timers.target',
+    '',
+  ]
+  return [
+    { name: `${unit}.service`, content: service.join('\n') },
+    { name: `${unit}.timer`, content: timer.join('\n') },
+    {
+      name: `${unit}.yaml`,
+      content: [
+        {
+          about: [`The configuration of ${unit}.service. It holds no secrets.`],
+          value: { current: name, deployments: { [name]: { ...settings, platform } } },
+        },
+      ],
+    },
+  ]
+}
+
+/** A name in that folder ends otherwise until it is whole: the collector reads *.prom alone. */
+function published(from: string, to: string, unit: string): string[] {
+  const next = `${to}.new`
+  return [
+    // what doctor found is in the file; the unit fails only if doctor could not run
+    'SuccessExitStatus=1 2 3',
+    `RuntimeDirectory=${unit}`,
+    `ExecStartPost=+/usr/bin/install -m 0644 ${word(from)} ${word(next)}`,
+    `ExecStartPost=+/usr/bin/mv -T ${word(next)} ${word(to)}`,
+  ]
+}
+
+/** MemoryDenyWriteExecute is not among them: Node compiles as it runs. */
+const hardening = [
+  'UMask=0022',
+  'ProtectSystem=strict',
+  'ProtectHome=read-only',
+  'PrivateTmp=yes',
+  'PrivateDevices=yes',
+  'ProtectClock=yes',
+  'ProtectControlGroups=yes',
+  'ProtectHostname=yes',
+  'ProtectKernelLogs=yes',
+  'ProtectKernelModules=yes',
+  'ProtectKernelTunables=yes',
+  'NoNewPrivileges=yes',
+  'CapabilityBoundingSet=',
+  'LockPersonality=yes',
+  'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK',
+  'RestrictNamespaces=yes',
+  'RestrictRealtime=yes',
+  'RestrictSUIDSGID=yes',
+  'RemoveIPC=yes',
+  'SystemCallArchitectures=native',
+  'SystemCallFilter=@system-service',
+]
+
+/** Returns a word of a command line as systemd reads it (systemd.service(5), "Command lines"). */
+function word(text: string): string {
+  const plain = escaped(plainPath(text)).replaceAll('$', '$$$$')
+  return /^[\w@+=:,./%$-]+$/.test(plain) ? plain : `"${plain.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** Returns text in which systemd expands nothing (systemd.unit(5), "Specifiers"). */
+function escaped(text: string): string {
+  return harmless(text).replaceAll('%', '%%')
+}
+
+/** Throws USAGE for a path that a line of a unit cannot hold. */
+function plainPath(path: string): string {
+  if (path === harmless(path) && !path.endsWith('\\') && path.trim() === path) return path
+  throw new AdminError('USAGE', `a unit of systemd cannot name \`${harmless(path)}\`: rename the file`, [
+    command`ls -lb ${asPath(dirname(path))}`,
+  ])
+}
+
+/** Returns a deployment's name for a unit: names of deployments have few other characters than those of units. */
+function unitName(deployment: string): string {
+  return deployment.replace(/[^\w.-]/g, (it) => Buffer.from(it).toString('hex'))
+}
