@@ -1,6 +1,8 @@
+import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { initFlags } from '../cli/init/flags.ts'
 import { runInit } from '../cli/init/run-init.ts'
+import { print } from '../cli/write.ts'
 import { initExitCode, initText } from '../output/init.ts'
 
 export default class Init extends BaseCommand {
@@ -20,10 +22,20 @@ export default class Init extends BaseCommand {
         'env:TESTOPS_TOKEN --output /etc/testops-admin.yaml',
     },
   ]
-  static override flags = initFlags
+  static override flags = {
+    template: Flags.boolean({
+      summary: 'Print a commented configuration with every key; write nothing',
+      exclusive: ['json'],
+    }),
+    ...initFlags,
+  }
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(Init)
+    if (flags.template) {
+      const { configurationTemplate } = await import('../runtime/configuration/template.ts')
+      return print(process.stdout, configurationTemplate())
+    }
     const document = await runInit(flags, (message) => this.progress(message))
     this.show(flags, document, (document, screen) => initText(document, screen))
     process.exitCode ??= initExitCode(document)
