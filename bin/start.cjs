@@ -1,4 +1,5 @@
 // Starts the program, from its files (run.js) or from the one file that holds them all (one-file.cjs).
+const { homedir } = require('node:os')
 const { delimiter, isAbsolute } = require('node:path')
 
 /**
@@ -19,6 +20,9 @@ exports.start = async ({ about, program, thread }) => {
   const absolute = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter)
   if (absolute === '') delete process.env.PATH
   else process.env.PATH = absolute
+  // else oclif asks for the user's entry on this machine, which fails if there is none
+  process.env.SHELL ??= '/bin/sh'
+  settleHome()
   const command = words.some((word) => word === '--help' || word === '-h') ? 'help' : words[0]
   const spare = require('./thread.cjs').threadFor(command, words, thread)
   const { main, keep, offerThread } = program(command ?? 'help')
@@ -30,4 +34,18 @@ exports.start = async ({ about, program, thread }) => {
     if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve))
   // everything has been closed; what still waits for others must not keep the operator waiting
   setTimeout(() => process.exit(), 100).unref()
+}
+
+/**
+ * Makes os.homedir() return an absolute path. An empty HOME would mean the current folder; and without one, a user whom
+ * this machine does not know, as in a container, has none.
+ */
+function settleHome() {
+  if (isAbsolute(process.env.HOME ?? '')) return
+  delete process.env.HOME
+  try {
+    homedir()
+  } catch {
+    process.env.HOME = '/nonexistent'
+  }
 }

@@ -14,11 +14,13 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
 /** Returns the file of the program's parts, the same for all processors, made by `node`, which runs here. */
 export async function preparedBlob({ root, work, node }) {
-  const [main, manifest, config, blob] = ['main.cjs', 'package.json', 'sea.json', 'blob'].map((it) => join(work, it))
+  // a relative path: Node keeps it in the blob, which must not differ from one folder to the next
+  const main = 'testops-admin.cjs'
+  const [manifest, config, blob] = ['package.json', 'sea.json', 'blob'].map((it) => join(work, it))
   await build({
     absWorkingDir: root,
     entryPoints: ['bin/one-file.cjs'],
-    outfile: main,
+    outfile: join(work, main),
     bundle: true,
     platform: 'node',
     target: 'node22',
@@ -48,7 +50,7 @@ export async function preparedBlob({ root, work, node }) {
       assets: { 'package.json': manifest, ...Object.fromEntries(parts.map((it) => [it, join(root, it)])) },
     }),
   )
-  execFileSync(node, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  execFileSync(node, ['--experimental-sea-config', config], { cwd: work, stdio: ['ignore', 'ignore', 'pipe'] })
   return blob
 }
 
