@@ -7,7 +7,7 @@ import { ended } from './made.ts'
 import type { Ended } from './made.ts'
 
 /** A user that no machine knows. */
-export const stranger = 65_532
+const stranger = 65_532
 
 const chroot = ['/usr/sbin/chroot', '/sbin/chroot'].find((it) => existsSync(it)) ?? 'chroot'
 const isRoot = process.getuid?.() === 0

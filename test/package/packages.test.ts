@@ -150,7 +150,8 @@ describe('the Debian package', () => {
   })
 
   test('has the program, its manual, what shells complete with, and its licences', async () => {
-    expect(await readFile(join(tree, 'usr/bin/testops-admin'))).toEqual(await readFile(join(made, oneFile)))
+    const inside = await readFile(join(tree, 'usr/bin/testops-admin'))
+    expect(inside.equals(await readFile(join(made, oneFile)))).toBe(true)
     const pages = await readdir(join(tree, 'usr/share/man/man1'))
     expect(pages.length).toBe((await readdir(join(root, 'dist/man'))).length)
     const page = execFileSync('gzip', ['-dc', join(tree, 'usr/share/man/man1/testops-admin.1.gz')], {
