@@ -23,8 +23,8 @@ const { crc32 } = require('node:zlib')
 /**
  * Returns the exports of the CommonJS file (ASCII only, already in its function: bin/build.js), and `keep`, which
  * stores its compiled form for the next run of this command. If anything is wrong with what is stored, compiles the
- * file as usual and never throws for it. `within`: the one file holds its bytes (bin/one-file.cjs), and says what it may
- * require.
+ * file as usual and never throws for it. `within`: the one file holds its bytes, and says what it may require
+ * (bin/one-file.cjs).
  */
 exports.load = (file, command, within = null) => {
   const { text, sum } = within ? { text: within.bytes.latin1Slice(), sum: crc32(within.bytes) } : read(file)

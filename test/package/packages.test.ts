@@ -183,12 +183,7 @@ test('the file for arm64 runs under an emulator, and does what the package does'
     arch === 'arm64'
       ? [program]
       : [
-          await debianProgram({
-            name: 'qemu-aarch64-static',
-            packageName: 'qemu-user-static',
-            path: 'usr/bin/qemu-aarch64-static',
-            megabytes: 60,
-          }),
+          join(await debianFiles('qemu-user-static'), 'usr/bin/qemu-aarch64-static'),
           '-L',
           await debianFiles('libstdc++6', 'arm64'),
           program,
@@ -207,11 +202,14 @@ test('the file for arm64 runs under an emulator, and does what the package does'
   for (const words of [
     ['explain', 'stuck-lock', '--json'],
     ['scan-logs', log, '--json'],
-    ['doctor', '--config', config, '--json'],
+    // what a processor is good for is another matter
+    ['doctor', '--config', config, '--only', 'database', '--json'],
   ]) {
     const steady = (it: Ended): Ended => ({
       ...it,
-      stdout: it.stdout.replaceAll(/"(startedAt|durationMs)": ("[^"]*"|[\d.]+)/g, '"$1": 0'),
+      stdout: it.stdout
+        .replaceAll(/"(startedAt|durationMs)": ("[^"]*"|[\d.]+)/g, '"$1": 0')
+        .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"'),
     })
     const [here, there] = [
       await ended([...start, ...words], { env }),

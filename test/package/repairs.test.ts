@@ -48,7 +48,7 @@ function steady({ stdout, exitCode }: Ended): { document: unknown; exitCode: num
     .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'TIME')
     .replaceAll(/\b(process|session|INFO|WARN|ERROR) +\d+/g, '$1 N')
     .replaceAll(/\b1[78]\d{8}\b/g, 'SECONDS')
-  const grows = ['detail', 'events', 'expectedMs', 'hash']
+  const grows = ['asOf', 'detail', 'events', 'expectedMs', 'hash']
   return { document: JSON.parse(text, (key, value: unknown) => (grows.includes(key) ? 0 : value)) as unknown, exitCode }
 }
 

@@ -18,9 +18,8 @@ const listsLast = 12 * 3_600_000
 
 /**
  * Fetches a Debian package and its dependencies with this machine's apt, without root and without installing it, and
- * unpacks it into `root`. Uses the mirror and the proxy from apt's configuration. `architecture`: Debian's name of another
- * processor. Throws UNAVAILABLE with apt's
- * message.
+ * unpacks it into `root`. Uses the mirror and the proxy from apt's configuration. `architecture`: Debian's name of
+ * another processor. Throws UNAVAILABLE with apt's message.
  */
 export async function unpackDebian(
   request: { suite: string; packageName: string; cache: string; root: string; architecture?: string },
