@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/check.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { processesWith } from '../support/processes.ts'
-import { freshPlace, program } from './program.ts'
+import { freshPlace } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
 let place: Place
