@@ -12,7 +12,15 @@ process.umask(0o022)
 const seed = (process.env['CAMPAIGN_SEED'] ??= new Date().toISOString().slice(0, 19))
 
 /** Folders whose tests need real servers; all others run without any. */
-const withServers = ['test/contracts', 'test/adapters', 'test/lab', 'test/end-to-end', 'test/faults', 'test/repairs']
+const withServers = [
+  'test/contracts',
+  'test/adapters',
+  'test/lab',
+  'test/package',
+  'test/end-to-end',
+  'test/faults',
+  'test/repairs',
+]
 
 /** Loading a command for the first time takes seconds on a busy machine. */
 const unitTimeoutMs = 30_000

@@ -8,12 +8,14 @@ import { kubernetes } from './kubernetes.js'
 import { lintResults } from './lint-results.js'
 import { migrateTrees } from './migrate-trees.js'
 import { moveMessages } from './move-messages.js'
+import { oneFile } from './one-file.js'
 import { resetQueues } from './reset-queues.js'
 import { scanLogs } from './scan-logs.js'
 import { startUp } from './start-up.js'
 
 const measures = {
   startUp,
+  oneFile,
   doctor,
   kubernetes,
   flushSessions,

@@ -172,10 +172,8 @@ const { metafile: ofPrograms } = await bundled({
   entryPoints: programs.map((path) => ({ in: path, out: relative('src', path).replace(/\.ts$/, '') })),
   outdir: next,
   format: 'esm',
-  // bundled CommonJS packages call require() for Node's own modules
-  banner: {
-    js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);",
-  },
+  // bundled CommonJS packages call require() for Node's own modules; in the one file, a program has no path
+  banner: { js: 'const require=process.getBuiltinModule;' },
 })
 const { metafile: ofSdk } = await bundled({
   ...common,

@@ -23,10 +23,11 @@ const { crc32 } = require('node:zlib')
 /**
  * Returns the exports of the CommonJS file (ASCII only, already in its function: bin/build.js), and `keep`, which
  * stores its compiled form for the next run of this command. If anything is wrong with what is stored, compiles the
- * file as usual and never throws for it.
+ * file as usual and never throws for it. `within`: the one file holds its bytes, and says what it may require
+ * (bin/one-file.cjs).
  */
-exports.load = (file, command) => {
-  const { text, sum } = read(file)
+exports.load = (file, command, within = null) => {
+  const { text, sum } = within ? { text: within.bytes.latin1Slice(), sum: crc32(within.bytes) } : read(file)
   // Node has crc32 since 20.15, but not in 22.0
   const store =
     process.env.NODE_DISABLE_COMPILE_CACHE || !crc32 || !/^[a-z][a-z-]{0,30}$/.test(command)
@@ -37,7 +38,7 @@ exports.load = (file, command) => {
   stored?.giveBack()
   const loaded = new Module(file)
   loaded.filename = file
-  script.runInThisContext()(loaded.exports, Module.createRequire(file), loaded, file, dirname(file))
+  script.runInThisContext()(loaded.exports, within?.require ?? Module.createRequire(file), loaded, file, dirname(file))
   const stale = stored === undefined || script.cachedDataRejected
   return { ...loaded.exports, keep: () => stale && store?.write(() => script.createCachedData()) }
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { Config, loadHelpClass } from '@oclif/core'
+import { Config, Plugin, loadHelpClass } from '@oclif/core'
 import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, inOwnWords, isOutput } from './cli/failure.ts'
@@ -19,6 +19,7 @@ import {
 } from './cli/write.ts'
 import { commands } from './commands/index.ts'
 import { AdminError, codeOf } from './core/error.ts'
+import { partText } from './core/package-parts.ts'
 import { errorText, stackText } from './output/error-text.ts'
 import { typed } from './core/typed.ts'
 
@@ -65,8 +66,10 @@ async function start(words: readonly string[]): Promise<void> {
   // before anything is printed, also by oclif's help
   if (beforeDashes(words).includes('--no-color')) process.env.NO_COLOR = '1'
   // otherwise oclif would run any plugin that a package.json in the user's data folder names, others' too
+  const root = fileURLToPath(import.meta.url)
   const config = await Config.load({
-    root: fileURLToPath(import.meta.url),
+    root,
+    plugins: new Map([[program, await ownPlugin(root)]]),
     userPlugins: false,
     devPlugins: false,
     jitPlugins: false,
@@ -103,6 +106,23 @@ async function start(words: readonly string[]): Promise<void> {
         throw inOwnWords(thrown, typed([program, ...wish.id.split(':')]))
       }
   }
+}
+
+/** Returns this program as oclif's plugin, made from texts: the one file has no folder in which oclif would look. */
+async function ownPlugin(root: string): Promise<Plugin> {
+  const pjson = JSON.parse(partText('package.json')) as Plugin['pjson']
+  const plugin = new Plugin({ root, pjson, isRoot: true, ignoreManifest: true })
+  await plugin.load()
+  plugin.manifest = JSON.parse(partText('oclif.manifest.json')) as Plugin['manifest']
+  // `run` below finds a command's class
+  const load = async (): Promise<never> => Promise.reject(new Error('oclif loads no command'))
+  plugin.commands = Object.values(plugin.manifest.commands).map((it) => ({
+    ...it,
+    load,
+    pluginAlias: plugin.alias,
+    pluginType: plugin.type,
+  }))
+  return plugin
 }
 
 /** Throws UNAVAILABLE if the shell's current folder was removed. */

@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Flags, Help } from '@oclif/core'
 import { AdminError } from '../core/error.ts'
-import { packageFolder } from '../core/package-folder.ts'
+import { partText } from '../core/package-parts.ts'
 import { command } from '../core/shell-command.ts'
 import { inEnglish, textsIn, translation } from '../core/translation.ts'
 import type { Translation } from '../core/translation.ts'
@@ -44,8 +42,7 @@ export async function spoken(asked: Language | undefined): Promise<Translation |
   const language = languageOf(asked, process.env)
   if (language === 'en') return null
   try {
-    const file = join(packageFolder(), 'dist', `texts.${language}.json`)
-    const texts = textsIn(JSON.parse(await readFile(file, 'utf8')))
+    const texts = textsIn(JSON.parse(partText(`dist/texts.${language}.json`)))
     if (texts !== null) return translation(texts)
   } catch {
     // told below

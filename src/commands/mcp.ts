@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
+import { ownCommand } from '../core/package-parts.ts'
 
 export default class Mcp extends BaseCommand {
   static override summary = 'Let an AI assistant diagnose a deployment'
@@ -36,6 +37,6 @@ export default class Mcp extends BaseCommand {
     const { flags } = await this.parse(Mcp)
     // loaded late: the SDK is a tenth of this program
     const { serveTools } = await import('../cli/mcp/serve.ts')
-    await serveTools({ ...flags, version: this.config.version, program: process.argv[1]! })
+    await serveTools({ ...flags, version: this.config.version, command: ownCommand() })
   }
 }

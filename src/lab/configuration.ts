@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { builtProgram, labLayout } from './layout.ts'
+import { labLayout, labProgram } from './layout.ts'
 import type { Overlay } from './changes.ts'
 import { addressOf, integrationName } from './external-system/orders.ts'
 import { labNames } from './lab.ts'
@@ -26,9 +26,9 @@ const others = {
 } as const
 
 /** Returns the commands that start, stop and show the service in that folder. */
-async function serviceCommands(directory: string): Promise<{ start: Command; stop: Command; status: Command }> {
-  const control = await builtProgram('lab/service-control.js')
-  const command = (verb: string): Command => [process.execPath, control, verb, directory]
+function serviceCommands(directory: string): { start: Command; stop: Command; status: Command } {
+  const control = labProgram('lab/service-control.js')
+  const command = (verb: string): Command => [...control, verb, directory]
   return { start: command('start'), stop: command('stop'), status: ['/bin/sh', unitIn(directory).statusFile] }
 }
 
@@ -56,7 +56,7 @@ async function configurationText(
   const { database, role, vhost, namespace } = labNames(state, servers)
   const layout = labLayout(root)
   const unit = unitIn(layout.service)
-  const commands = await serviceCommands(layout.service)
+  const commands = serviceCommands(layout.service)
   const q = (value: unknown): string => JSON.stringify(value)
   const secret = (name: Parameters<typeof layout.secret>[0]): string => `{file: ${q(layout.secret(name))}}`
   const address = declared.integration && (await addressOf(layout))

@@ -1,7 +1,7 @@
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AdminError, codeOf } from '../core/error.ts'
-import { packageFolder } from '../core/package-folder.ts'
+import { programCommand } from '../core/package-parts.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { asPath, command } from '../core/shell-command.ts'
 import type { RabbitmqLine, ServerKind } from './servers/index.ts'
@@ -58,19 +58,11 @@ export function labLayout(root: string): LabLayout {
   }
 }
 
-/** Returns the path of a built program of this package. Throws UNAVAILABLE if the package has not been built. */
-export async function builtProgram(path: string): Promise<string> {
-  const program = join(packageFolder(), 'dist', path)
-  if (
-    await readFile(program).then(
-      () => true,
-      () => false,
-    )
-  )
-    return program
-  throw new AdminError('UNAVAILABLE', `${program} is missing, because testops-admin has not been built`, [
-    'npm run build',
-  ])
+/** Returns the command that runs a program of the lab. Throws UNAVAILABLE if the package has not been built. */
+export function labProgram(path: string): readonly [string, ...string[]] {
+  const found = programCommand(path)
+  if (found) return found
+  throw new AdminError('UNAVAILABLE', `${path} is missing, because testops-admin has not been built`, ['npm run build'])
 }
 
 /**

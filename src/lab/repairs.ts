@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
+import { ownCommand } from '../core/package-parts.ts'
 import { journalQueuePrefix } from '../knowledge/broker.ts'
 import { recordsOfLab } from '../runtime/index.ts'
 import { askManagement, onBroker } from './access/broker.ts'
 import { labNames, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
-import { builtProgram } from './layout.ts'
 import { writePrivate } from './servers/record.ts'
 
 /**
@@ -21,14 +21,14 @@ export async function repairUntilKilled(
   failpoint: string,
   stateHome?: string,
 ): Promise<void> {
-  const program = await operatorProgram()
+  const [program, ...own] = ownCommand()
   const environment = {
     ...process.env,
     TESTOPS_ADMIN_LAB_DIR: root,
     TESTOPS_ADMIN_FAILPOINT: failpoint,
     ...(stateHome !== undefined && { XDG_STATE_HOME: stateHome }),
   }
-  const child = spawn(process.execPath, [program, ...words, '-d', 'lab', '--confirm', 'lab'], {
+  const child = spawn(program, [...own, ...words, '-d', 'lab', '--confirm', 'lab'], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -53,8 +53,8 @@ export async function savePlan(
   file: string,
 ): Promise<void> {
   const environment = { ...process.env, TESTOPS_ADMIN_LAB_DIR: root }
-  const program = await operatorProgram()
-  const child = spawn(process.execPath, [program, ...words, '-d', 'lab', '--dry-run', '--json'], {
+  const [program, ...own] = ownCommand()
+  const child = spawn(program, [...own, ...words, '-d', 'lab', '--dry-run', '--json'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
@@ -70,10 +70,6 @@ export async function savePlan(
       `\`testops-admin ${words.join(' ')} --dry-run\` exited with ${exitCode}: ${printed.trim()}`,
     )
   await writePrivate(file, printed)
-}
-
-async function operatorProgram(): Promise<string> {
-  return join(dirname(await builtProgram('main.cjs')), '..', 'bin', 'run.js')
 }
 
 /** Removes all records of repairs from the lab's broker and from this machine. */

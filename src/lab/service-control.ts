@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import { AdminError } from '../core/error.ts'
+import { labProgram } from './layout.ts'
 import { start, stop, supervise, status } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
 
@@ -14,10 +14,11 @@ async function main(words: readonly string[]): Promise<number> {
   if (directory === undefined)
     throw new AdminError('USAGE', "missing argument: the service's folder", ['service-control start|stop|status DIR'])
   const unit = unitIn(resolve(directory))
-  const here = fileURLToPath(import.meta.url)
   switch (verb) {
     case 'start':
-      process.stdout.write(`${await start(unit, [process.execPath, here, 'supervise', unit.directory])}\n`)
+      process.stdout.write(
+        `${await start(unit, [...labProgram('lab/service-control.js'), 'supervise', unit.directory])}\n`,
+      )
       return 0
     case 'stop':
       process.stdout.write(`${await stop(unit)}\n`)
@@ -28,7 +29,7 @@ async function main(words: readonly string[]): Promise<number> {
       return running ? 0 : 3
     }
     case 'supervise':
-      await supervise(unit, join(here, '../practice-service/main.js'))
+      await supervise(unit, labProgram('lab/practice-service/main.js'))
       return 0
     default:
       throw new AdminError('USAGE', `unknown command: ${verb ?? '(none)'}`, ['service-control start|stop|status DIR'])

@@ -7,7 +7,7 @@ import type { ServiceManager } from '../platforms/host/index.ts'
 import { overlayOf } from './changes.ts'
 import type { Changes, Processor } from './changes.ts'
 import { writeConfiguration } from './configuration.ts'
-import { builtProgram } from './layout.ts'
+import { labProgram } from './layout.ts'
 import { goOn, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
 import { environmentText, serviceEnvironment, serviceMachine, serviceUrl } from './settings.ts'
@@ -27,10 +27,10 @@ type Manager = Pick<ServiceManager, 'status' | 'start' | 'stop'>
  */
 export async function labService(lab: Pick<Lab, 'layout'>, directory: string = lab.layout.service): Promise<Manager> {
   const unit = unitIn(directory)
-  const control = await builtProgram('lab/service-control.js')
+  const control = labProgram('lab/service-control.js')
   return {
     status: async () => statusOf(parseProperties((await status(unit)).lines.join('\n')))!,
-    start: async () => void (await start(unit, [process.execPath, control, 'supervise', unit.directory])),
+    start: async () => void (await start(unit, [...control, 'supervise', unit.directory])),
     stop: async () => void (await stop(unit)),
   }
 }

@@ -15,6 +15,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Validation, Spec } from '@cyclonedx/cyclonedx-library'
 import { beforeAll, afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { cacheFolder, cached } from '../../src/lab/servers/packages/cache.ts'
+import { installFromNpm } from '../../src/lab/servers/packages/npm.ts'
 import { bundledPackages, noticesOf, sbomOf } from '../../bin/third-party.js'
 import type { BundledPackage } from '../../bin/third-party.js'
 
@@ -219,6 +221,59 @@ describe('what is built and packed', () => {
     })
     expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^testops-admin\/0\.1\.0 /) as string])
   }, 120_000)
+
+  test.each(['20.19.6', '22.23.3', '24.20.0'])(
+    'it is installed, runs and is uninstalled on Node %s, and leaves only the folders that docs/install.md names',
+    async (version) => {
+      const packageName = `node-linux-${process.arch}`
+      const node = await cached(
+        cacheFolder(process.env),
+        `node-${version}`,
+        async (temporary) => installFromNpm(temporary, `${packageName}@${version}`, { progress: () => undefined }),
+        { progress: () => undefined },
+      )
+      const there = join(folder, `node-${version}`)
+      const home = join(there, 'home')
+      mkdirSync(home, { recursive: true })
+      const environment: NodeJS.ProcessEnv = {
+        PATH: `${join(node, 'node_modules', packageName, 'bin')}:${process.env.PATH ?? ''}`,
+        HOME: home,
+      }
+      const npm = (...words: string[]): void => {
+        const flags = ['--global', '--offline', '--no-audit', '--no-update-notifier', '--prefix', join(there, 'prefix')]
+        const more = ['--cache', join(there, 'cache'), '--registry', 'http://127.0.0.1:9/']
+        const ran = spawnSync('npm', [...words, ...flags, ...more], { cwd: there, encoding: 'utf8', env: environment })
+        expect([ran.status, ran.stderr]).toEqual([0, expect.not.stringContaining('ERR') as string])
+      }
+      const run = (words: string[], more: NodeJS.ProcessEnv = {}): { status: number | null; stdout: string } => {
+        const env = { ...environment, ...more }
+        const ran = spawnSync(join(there, 'prefix/bin/testops-admin'), words, { cwd: there, encoding: 'utf8', env })
+        expect(ran.stderr).toBe('')
+        return ran
+      }
+      npm('install', join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!))
+      expect(run(['--version']).stdout).toMatch(new RegExp(`^testops-admin/0\\.1\\.0 .* node-v${version}\n$`))
+      const { entries } = JSON.parse(run(['explain', 'stuck-lock', '--json']).stdout) as { entries: { id: string }[] }
+      expect(entries[0]?.id).toBe('stuck-lock')
+      for (const HOME of [home, '', undefined])
+        expect(run(['completion', 'bash'], { HOME }).stdout).toContain('complete -F _testops_admin testops-admin')
+      writeFileSync(
+        join(there, 'testops-admin.yaml'),
+        'deployments:\n  prod: {database: {url: "postgresql://t@127.0.0.1:1/t"}}\n',
+      )
+      const { status, stdout } = run(['doctor', '--json'])
+      expect([status, (JSON.parse(stdout) as { rootCauses: string[] }).rootCauses]).toEqual([1, ['database/reachable']])
+      npm('uninstall', 'testops-admin')
+      const left = readdirSync(join(there, 'prefix'), { recursive: true }).filter((it) =>
+        String(it).includes('testops'),
+      )
+      expect(left).toEqual([])
+      expect(readdirSync(home)).toEqual(['.cache'])
+      expect(readdirSync(join(home, '.cache'))).toEqual(['testops-admin'])
+      expect(readdirSync(there).sort()).toEqual(['cache', 'home', 'prefix', 'testops-admin.yaml'])
+    },
+    180_000,
+  )
 
   test('a packing that was killed is taken back by the next build', () => {
     const manifest = readFileSync(join(folder, 'package.json'), 'utf8')

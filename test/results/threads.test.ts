@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { packageFolder } from '../../src/core/package-folder.ts'
+import { packageFolder } from '../../src/core/package-parts.ts'
 import { lint, resultsDirectory } from './linted.ts'
 
 const text = fc.constantFrom(

@@ -13,8 +13,8 @@ interface DebianProgram {
   path: string
   /** What is fetched, in megabytes */
   megabytes: number
-  /** Words to which it answers, if it works; `--version` if omitted */
-  asked?: readonly string[]
+  /** Words with which it exits with 0 */
+  tried?: readonly string[]
 }
 
 /**
@@ -23,7 +23,7 @@ interface DebianProgram {
  */
 export async function debianProgram(wanted: DebianProgram): Promise<string> {
   const runs = async (program: string): ReturnType<typeof tryProgram> =>
-    tryProgram(program, [...(wanted.asked ?? ['--version'])], { timeoutMs: 10_000 })
+    tryProgram(program, wanted.tried ?? ['--version'], { timeoutMs: 10_000 })
   for (const program of [wanted.name, `/${wanted.path}`]) if ((await runs(program)).ok) return program
   const failures: string[] = []
   for (const suite of ['bookworm', 'trixie']) {
@@ -35,15 +35,19 @@ export async function debianProgram(wanted: DebianProgram): Promise<string> {
   throw new Error(`there is no ${wanted.name}: ${failures.join('; ')}`)
 }
 
-/** Returns the folder in which the files of Debian's package lie, fetched once: `usr/share` and the like. */
-export async function debianFiles(packageName: string): Promise<string> {
+/**
+ * Returns the folder in which the files of Debian's package and its libraries lie, fetched once: `usr/share` and the
+ * like. `architecture`: Debian's name of another processor.
+ */
+export async function debianFiles(packageName: string, architecture?: string): Promise<string> {
   const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
   const cache = cacheFolder(process.env)
   const unpack = async (temporary: string): Promise<void> => {
     options.progress(`fetching ${packageName} from Debian bookworm (once)`)
-    await unpackDebian({ suite: 'bookworm', packageName, cache, root: temporary }, options)
+    const suite = 'bookworm'
+    await unpackDebian({ suite, packageName, cache, root: temporary, ...(architecture && { architecture }) }, options)
   }
-  return cached(cache, `${packageName}-bookworm`, unpack, options)
+  return cached(cache, [packageName, 'bookworm', architecture].filter(Boolean).join('-'), unpack, options)
 }
 
 async function fetched({ name, packageName, path, megabytes }: DebianProgram, suite: string): Promise<string> {

@@ -3,6 +3,7 @@ import { AdminError } from '../../core/error.ts'
 import { harmless } from '../../core/harmless.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { command, nested } from '../../core/shell-command.ts'
+import { ownCommand, partText } from '../../core/package-parts.ts'
 import { onDeployment } from '../../core/typed.ts'
 import type { TemplateDocument } from '../../output/init.ts'
 import type { TemplateFacts, TemplateFile, TemplateOption } from '../../output/templates/facts.ts'
@@ -69,6 +70,16 @@ export const templates: Readonly<Record<string, Template>> = {
   },
   alerts: { about: 'Prometheus alert rules, and their tests', needs: 'name', files: alertFiles },
   grafana: { about: 'Grafana dashboard', needs: 'name', files: dashboardFiles },
+  check: {
+    about: 'a check of your own, to start from',
+    needs: 'nothing',
+    files: async ({ text }) => [{ name: 'check.mjs', content: text('check.mjs') }],
+  },
+  configuration: {
+    about: 'a commented configuration with every key',
+    needs: 'nothing',
+    files: async ({ text }) => [{ name: 'testops-admin.yaml', content: text('testops-admin.yaml') }],
+  },
   runbooks: { about: 'a Markdown page for each fault', needs: 'settings', files: runbookFiles },
 }
 
@@ -220,11 +231,12 @@ async function factsFor(
       }),
     yaml: (value) => templateText([{ about: [], value }]),
     source: templateSource,
+    text: (path) => partText(`templates/${path}`),
   }
 }
 
 /** Returns what runs this program on this machine: its own name if it is installed, else Node with its file. */
 function programWords(): [string, ...string[]] {
   const file = resolve(process.argv[1] ?? '')
-  return file.endsWith('/testops-admin') ? [file] : [process.execPath, file]
+  return file.endsWith('/testops-admin') ? [file] : [...ownCommand()]
 }

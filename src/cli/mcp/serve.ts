@@ -31,8 +31,8 @@ export interface ServeOptions {
   files?: readonly string[] | undefined
   /** Version of this program */
   version: string
-  /** The program that was started: each call runs it again */
-  program: string
+  /** The command that runs this program: each call runs it again */
+  command: readonly [string, ...string[]]
 }
 
 const program = 'testops-admin'
@@ -344,8 +344,7 @@ async function runCommand(
   const { config, timeout, deadline } = options
   return runProgram(
     [
-      process.execPath,
-      options.program,
+      ...options.command,
       ...words,
       ...dry,
       '--json',

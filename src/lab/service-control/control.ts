@@ -118,11 +118,11 @@ async function claimed<T>(unit: Unit, work: () => Promise<T>, options: { evenIfF
  * Starts the service with only the settings in its environment file. Records its process, waits for it to exit, and
  * records that. Runs in its own process, so the exit status is known after the starter has exited.
  */
-export async function supervise(unit: Unit, program: string): Promise<void> {
+export async function supervise(unit: Unit, [program, ...words]: readonly [string, ...string[]]): Promise<void> {
   const settings = parseEnvironment(await readFile(unit.environmentFile, 'utf8'))
   const log = openSync(unit.logFile, 'a', 0o600)
   const startedAt = new Date().toISOString()
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(program, words, {
     cwd: unit.directory,
     env: {
       PATH: process.env['PATH'] ?? '/usr/bin:/bin',

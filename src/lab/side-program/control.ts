@@ -4,7 +4,7 @@ import { isAlive } from '../../adapters/process-identity.ts'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Lab } from '../lab.ts'
-import { builtProgram } from '../layout.ts'
+import { labProgram } from '../layout.ts'
 import { markOf } from '../servers/local/processes.ts'
 import { writePrivate } from '../servers/record.ts'
 import { until } from '../service.ts'
@@ -21,7 +21,8 @@ export async function startSideProgram<Report extends ProcessIdentity>(
   const { program, what, folder } = side
   await endSideProgram(side)
   await writePrivate(side.orders, JSON.stringify(orders))
-  const child = spawn(process.execPath, [await builtProgram(program), folder], {
+  const [file, ...words] = labProgram(program)
+  const child = spawn(file, [...words, folder], {
     detached: true,
     stdio: 'ignore',
     env: { PATH: '/usr/bin:/bin', ...markOf(folder) },

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate as immediately } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { packageFolder } from '../../core/package-folder.ts'
+import { threadProgram } from '../../core/package-parts.ts'
 import { joiner } from './merge.ts'
 import type { Joiner } from './merge.ts'
 import { takeSpareThread } from './spare-thread.ts'
@@ -31,33 +29,35 @@ export async function scanFile(
   const file = await open(path)
   try {
     const { size } = await file.stat()
-    const program = join(packageFolder(), 'dist/logs/scan/worker.js')
     const threads = Math.min(availableParallelism(), maxThreads, Math.floor(size / partLength))
-    const isParted = threads > 1 && existsSync(program) && hasParts(file.fd, options.timeZone)
+    const program = threads > 1 && hasParts(file.fd, options.timeZone) ? threadProgram('logs/scan/worker.js') : null
     const { timeZone, since, until, engine } = options
     const shared = {
       descriptor: file.fd,
       size,
-      partLength: isParted ? partLength : Infinity,
+      partLength: program ? partLength : Infinity,
       next: new Int32Array(new SharedArrayBuffer(4)),
       options: { timeZone, since, until, engine },
     }
-    return await scanShared(program, isParted ? threads - 1 : 0, shared, signal)
+    return await scanShared(program, threads - 1, shared, signal)
   } finally {
     await file.close()
   }
 }
 
-/** Scans here and in `threads` more threads. All have ended before it returns or throws, as they read from the file. */
+/**
+ * Scans here, and with a program in `threads` more threads. All have ended before it returns or throws, as they read
+ * from the file.
+ */
 async function scanShared(
-  program: string,
+  program: string | URL | null,
   threads: number,
   shared: SharedScan,
   signal: AbortSignal | undefined,
 ): Promise<Tally> {
   const found = joiner()
-  const workers = Array.from({ length: threads }, () => {
-    const worker = takeSpareThread() ?? new Worker(program, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
+  const workers = Array.from({ length: program ? threads : 0 }, () => {
+    const worker = takeSpareThread() ?? new Worker(program!, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
     worker.ref()
     worker.postMessage(shared)
     return worker

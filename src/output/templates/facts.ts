@@ -70,6 +70,8 @@ export interface TemplateFacts {
   yaml: (value: unknown) => string
   /** Returns a file of `templates/` */
   source: (path: string) => Promise<TemplateSource>
+  /** Returns its text */
+  text: (path: string) => string
 }
 
 /** A flag of `init` that fills a template. */

@@ -9,10 +9,8 @@ import type { Chunk, Judged, Wish, Work } from './chunk.ts'
 import type { FileIndex, Gathered, RunParameters } from './gathered.ts'
 import type { Findings } from './findings.ts'
 import type { JudgeParts, Judging } from './judge-chunk.ts'
-import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
-import { packageFolder } from '../../core/package-folder.ts'
+import { threadProgram } from '../../core/package-parts.ts'
 import { judgeInTurn } from './judge-chunk.ts'
 
 /**
@@ -29,9 +27,9 @@ async function judgeAll(
   const count = Math.min(threads ?? threadsFor(chunks), chunks.length)
   const program =
     count > 1 && parts.hash === undefined && parts.fileRules === undefined
-      ? join(packageFolder(), 'dist/results/run/worker.js')
+      ? threadProgram('results/run/worker.js')
       : null
-  if (program === null || !existsSync(program)) return judgeInTurn(chunks, judging, parts)
+  if (program === null) return judgeInTurn(chunks, judging, parts)
   const { judgeInThreads } = await import('./in-threads.ts')
   return judgeInThreads(program, count, chunks, judging)
 }

@@ -22,7 +22,7 @@ const [inHand, youngMb] = [2, 16]
 
 /** Judges all chunks in `threads` threads, this one included. The others have ended before it returns or throws. */
 export async function judgeInThreads(
-  program: string,
+  program: string | URL,
   threads: number,
   chunks: readonly Chunk[],
   { wish, take, signal }: Judging,

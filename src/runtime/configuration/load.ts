@@ -6,7 +6,6 @@ import { parseYaml } from '../../adapters/yaml/index.ts'
 import { isRecord } from '../../adapters/http.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { didYouMean, nearestNames } from '../../core/nearest.ts'
-import { packageFolder } from '../../core/package-folder.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 import { asPath, command, sentence } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
@@ -19,12 +18,12 @@ import { validate } from './validate.ts'
 
 /** Returns how to read the commented template, which comes with this package. */
 function readTemplate(): ShellCommand {
-  return command`less ${templateFile()}   # shows the commented template: every key, with an example`
+  return command`testops-admin init --template configuration   # prints the commented template: every key, with an example`
 }
 
 /** Returns how to begin a configuration at `to`. */
 function copyTemplate(to: string): ShellCommand {
-  return command`cp ${templateFile()} ${asPath(to)}   # copies a commented template. Fill in the copy`
+  return command`testops-admin init --template configuration > ${asPath(to)}   # writes a commented template. Fill it in`
 }
 
 /** Returns what to type if a named file cannot be read. `shown`: its path as errors name it. */
@@ -60,15 +59,6 @@ function config(path: string): ShellCommand {
 async function namesIn(folder: string): Promise<string[] | null> {
   const names = await readdir(folder).catch(() => null)
   return names && names.sort()
-}
-
-function templateFile(): string {
-  return join(packageFolder(), 'templates', fileName)
-}
-
-/** Returns the path of the commented check file, which comes with this package. */
-export function skeletonFile(): string {
-  return join(packageFolder(), 'templates', 'check.mjs')
 }
 
 const maxBytes = 1_000_000

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { yamlText, yamlParts } from '../../adapters/yaml/index.ts'
 import { AdminError } from '../../core/error.ts'
-import { packageFolder } from '../../core/package-folder.ts'
+import { partText } from '../../core/package-parts.ts'
 import { sentence } from '../../core/shell-command.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
@@ -105,7 +105,7 @@ export async function serviceCommandsOf(
 
 /** Returns a file of `templates/`, in YAML or JSON: the comment at its top, and its documents. */
 export async function templateSource(path: string): Promise<{ about: string[]; documents: unknown[] }> {
-  return yamlParts(await readFile(join(packageFolder(), 'templates', path), 'utf8'))
+  return yamlParts(partText(`templates/${path}`))
 }
 
 /** Returns YAML documents as text, each below its comment. */

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { endOf, endOfProcess, Newest, notStarted, start, Stopper } from '../../adapters/process.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { packageFolder } from '../../core/package-folder.ts'
+import { programCommand } from '../../core/package-parts.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
 /** What the process of a check file is told first. */
@@ -14,6 +14,8 @@ export interface Orders {
   text: string
   /** Milliseconds after which the process ends by itself, whatever becomes of this one */
   mostMs: number
+  /** Megabytes of objects that it may have */
+  mostHeap: number
   /** Null: only tell what the file declares */
   run: { sources: Readonly<Record<string, OfferedSource>>; deployment: object } | null
 }
@@ -72,13 +74,9 @@ const lookMs = 100
 
 /** The command that runs check files. */
 function programOf(): readonly [string, ...string[]] {
-  return [
-    process.execPath,
-    '--experimental-vm-modules',
-    '--no-warnings',
-    `--max-old-space-size=${mostHeap}`,
-    join(packageFolder(), 'dist/runtime/own-checks/program.js'),
-  ]
+  const found = programCommand('runtime/own-checks/program.js', ['--experimental-vm-modules', '--no-warnings'])
+  if (found === null) throw new Error('the program that runs check files is missing: run `npm run build`')
+  return found
 }
 
 /**
@@ -86,7 +84,10 @@ function programOf(): readonly [string, ...string[]] {
  * process and what it has started are gone afterwards. Throws FAILED, TIMED_OUT, INTERRUPTED, UNAVAILABLE, CONFIGURATION
  * for a file that cannot be loaded, and the error of a question that the check did not catch.
  */
-export async function converse(orders: Omit<Orders, 'mostMs'>, conversation: Conversation): Promise<unknown> {
+export async function converse(
+  orders: Omit<Orders, 'mostMs' | 'mostHeap'>,
+  conversation: Conversation,
+): Promise<unknown> {
   const { what, deadlineMs, waitMs, signal } = conversation
   const { file } = orders
   const [program, ...words] = programOf()
@@ -126,7 +127,7 @@ export async function converse(orders: Omit<Orders, 'mostMs'>, conversation: Con
       // there is none if no more files can be opened
       const channel = (child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Duplex | undefined
       if (channel) listen(channel, { ...conversation, file, resolve, reject, failed })
-      channel?.write(`${JSON.stringify({ ...orders, mostMs: waitMs + 2000 } satisfies Orders)}\n`)
+      channel?.write(`${JSON.stringify({ ...orders, mostMs: waitMs + 2000, mostHeap } satisfies Orders)}\n`)
       endOfProcess(child).then(
         (ended) => {
           const result = { ...ended, stdout: printed.stdout.text(), stderr: printed.stderr.text(), truncated: false }

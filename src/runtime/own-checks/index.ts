@@ -8,7 +8,7 @@ import { asPath, command } from '../../core/shell-command.ts'
 import { sideBySide } from '../../core/work.ts'
 import { ownCheckId } from '../../knowledge/check-ids.ts'
 import type { ConfigurationRequest } from '../configuration/find.ts'
-import { findConfiguration, skeletonFile } from '../configuration/load.ts'
+import { findConfiguration } from '../configuration/load.ts'
 import type { DeploymentSettings } from '../configuration/schema.ts'
 import { isOfLab, selectDeployment } from '../configuration/select.ts'
 import type { SelectedDeployment } from '../configuration/select.ts'
@@ -94,7 +94,7 @@ async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> 
   const declared = declarationIn(said)
   if (typeof declared === 'string')
     throw new AdminError('CONFIGURATION', `check file ${file} ${declared}`, [
-      command`less ${skeletonFile()}   # shows a commented check`,
+      'testops-admin init --template check   # prints a commented check',
     ])
   const run = async (sources: Readonly<Record<string, object>>, deployment: Deployment): Promise<Outcome> => {
     const outcome = await converse(

@@ -3,6 +3,7 @@ import { isBuiltin } from 'node:module'
 import { Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
 import vm from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import type { FailedCheck, FromCheck, Orders, ToCheck } from './conversation.ts'
@@ -46,6 +47,8 @@ function receive(message: Orders | ToCheck): void {
 
 async function obey(orders: Orders): Promise<void> {
   endAfter(orders.mostMs)
+  // the one file takes no flags of Node
+  setFlagsFromString(`--max-old-space-size=${orders.mostHeap}`)
   // what does not parse ends this process: only then does Node say in which line
   const module = new vm.SourceTextModule(orders.text, {
     identifier: orders.file,

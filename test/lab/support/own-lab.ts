@@ -46,21 +46,25 @@ export interface OwnLab {
   end(): Promise<string[]>
 }
 
-export async function ownLab(environment: Readonly<Record<string, string>> = {}): Promise<OwnLab> {
+/** `command`: starts another form of the program than bin/run.js. */
+export async function ownLab(
+  environment: Readonly<Record<string, string>> = {},
+  command?: readonly [string, ...string[]],
+): Promise<OwnLab> {
+  const [file, ...own] = command ?? [process.execPath, program]
   await removeLeftovers()
   const parent = await mkdtemp(join(allLabs, 'lab-'))
   await writeFile(join(parent, 'owner.json'), JSON.stringify(await identify(process.pid)))
   const root = join(parent, 'lab')
   // what is on record of repairs of a deployment `lab` is this lab's alone
-  const own = { TESTOPS_ADMIN_LAB_DIR: root, XDG_STATE_HOME: join(parent, 'state') }
+  const ours = { TESTOPS_ADMIN_LAB_DIR: root, XDG_STATE_HOME: join(parent, 'state') }
   const abandon = (): void => {
-    if (existsSync(root))
-      spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, ...own, ...environment } })
+    if (existsSync(root)) spawnSync(file, [...own, 'lab', 'down'], { env: { ...process.env, ...ours, ...environment } })
   }
   process.once('exit', abandon)
-  const surroundings = { ...process.env, NO_COLOR: '1', ...own, ...environment }
+  const surroundings = { ...process.env, NO_COLOR: '1', ...ours, ...environment }
   const start: OwnLab['start'] = (...words) => {
-    const child = spawn(process.execPath, [program, ...words], {
+    const child = spawn(file, [...own, ...words], {
       cwd: parent,
       env: surroundings,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,12 +81,14 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
     return { child, ended, interrupt: () => void process.kill(-child.pid!, 'SIGINT') }
   }
   const run: OwnLab['run'] = async (...words) =>
-    mayShare(surroundings) ? runWarm({ words, directory: parent, environment: surroundings }) : start(...words).ended
+    !command && mayShare(surroundings)
+      ? runWarm({ words, directory: parent, environment: surroundings })
+      : start(...words).ended
   return {
     root,
     start,
     run,
-    type: async (line, answers = []) => onTerminal(line, { cwd: parent, env: { ...own, ...environment }, answers }),
+    type: async (line, answers = []) => onTerminal(line, { cwd: parent, env: { ...ours, ...environment }, answers }),
     async must(...words) {
       const { exitCode, stderr } = await run(...words)
       if (exitCode !== 0) throw new Error(`${words.join(' ')} exited with ${exitCode}: ${stderr}`)

@@ -14,13 +14,13 @@ async function errorOf(work: Promise<unknown>): Promise<string> {
   )
   if (!(error instanceof AdminError)) throw error
   expect(error.exitCode).toBe(64)
-  return [error.message, ...error.suggestions].join('\n').replaceAll(template, 'TEMPLATE')
+  return [error.message, ...error.suggestions].join('\n')
 }
 
 /** As it lies in this package, where users find it too. */
-const template = join(import.meta.dirname, '../../../templates/testops-admin.yaml')
-const read = 'less TEMPLATE   # shows the commented template: every key, with an example'
-const copyTo = (name: string): string => `cp TEMPLATE ${name}   # copies a commented template. Fill in the copy`
+const read = 'testops-admin init --template   # prints the commented template: every key, with an example'
+const copyTo = (name: string): string =>
+  `testops-admin init --template > ${name}   # writes a commented template. Fill it in`
 const lines = (range: string): string => `sed -n ${range}p testops-admin.yaml   # shows the lines around the error`
 
 test.each([

@@ -18,14 +18,14 @@ const listsLast = 12 * 3_600_000
 
 /**
  * Fetches a Debian package and its dependencies with this machine's apt, without root and without installing it, and
- * unpacks it into `root`. Uses the mirror and the proxy from apt's configuration. Throws UNAVAILABLE with apt's
- * message.
+ * unpacks it into `root`. Uses the mirror and the proxy from apt's configuration. `architecture`: Debian's name of
+ * another processor. Throws UNAVAILABLE with apt's message.
  */
 export async function unpackDebian(
-  request: { suite: string; packageName: string; cache: string; root: string },
+  request: { suite: string; packageName: string; cache: string; root: string; architecture?: string },
   options: StartOptions,
 ): Promise<void> {
-  const { suite, packageName, cache, root } = request
+  const { suite, packageName, cache, root, architecture } = request
   const work = join(root, 'apt')
   for (const program of ['apt-get', 'dpkg-deb', 'setpriv']) {
     const there = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
@@ -34,13 +34,13 @@ export async function unpackDebian(
   }
   const mirror = await debianMirror()
   if (!mirror) throw new AdminError('UNAVAILABLE', "this machine's apt configuration has no Debian mirror")
-  const lists = join(cache, `lists-${suite}`)
+  const lists = join(cache, `lists-${[suite, architecture].filter(Boolean).join('-')}`)
   for (const folder of [join(lists, 'partial'), join(work, 'archives/partial'), root])
     await mkdir(folder, { recursive: true })
   const source = join(work, 'sources.list')
   await writeFile(source, `deb [${mirror.options.join(' ')}] ${mirror.uri} ${suite} main\n`.replace('[] ', ''))
   await writeFile(join(work, 'status'), '')
-  const apt = aptOptions({ source, lists, work })
+  const apt = aptOptions({ source, lists, work }, architecture)
 
   const failure = await alone(lists, options, () => updateLists(lists, apt, options))
   const fetch = () => runApt([...apt, '-y', '--download-only', 'install', packageName], options)
@@ -93,8 +93,12 @@ async function updateLists(lists: string, apt: readonly string[], options: Start
   return null
 }
 
-function aptOptions(paths: { source: string; lists: string; work: string }): readonly string[] {
+function aptOptions(
+  paths: { source: string; lists: string; work: string },
+  architecture: string | undefined,
+): readonly string[] {
   return [
+    ...(architecture === undefined ? [] : [`APT::Architecture=${architecture}`, `APT::Architectures=${architecture}`]),
     `Dir::Etc::sourcelist=${paths.source}`,
     'Dir::Etc::sourceparts=/dev/null',
     `Dir::State::lists=${paths.lists}`,

@@ -1,0 +1,84 @@
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ownLab } from '../lab/support/own-lab.ts'
+import type { OwnLab } from '../lab/support/own-lab.ts'
+import { bareRoot } from './bare-root.ts'
+import type { BareRoot } from './bare-root.ts'
+import { ended, oneFile, packageProgram } from './made.ts'
+import type { Ended } from './made.ts'
+
+let program: string
+let root: BareRoot
+let lab: OwnLab
+beforeAll(async () => {
+  program = await oneFile()
+  // the lab's service is shown by a script of its
+  root = await bareRoot({ withShell: true })
+  // its configuration names the one file: that starts the service, inside the root as outside
+  lab = await ownLab({}, [program])
+  await lab.must('lab', 'up')
+}, 300_000)
+afterAll(async () => {
+  await root.remove()
+  expect(await lab.end()).toEqual([])
+}, 180_000)
+
+const surroundings = (): Record<string, string> => ({
+  TESTOPS_ADMIN_LAB_DIR: lab.root,
+  XDG_STATE_HOME: join(dirname(lab.root), 'state'),
+  PATH: '/bin',
+  NODE_OPTIONS: '--require /nonexistent.js',
+})
+
+async function inRoot(...words: string[]): Promise<Ended> {
+  return root.run([program, ...words], { environment: surroundings(), shown: [dirname(lab.root)] })
+}
+
+async function asPackage(...words: string[]): Promise<Ended> {
+  const { NODE_OPTIONS: _, ...env } = surroundings()
+  return ended([...packageProgram, ...words], { cwd: '/', env: { ...env, PATH: process.env['PATH'] } })
+}
+
+/** Returns what does not differ each time, as times, processes and numbers that grow by themselves do. */
+function steady({ stdout, exitCode }: Ended): { document: unknown; exitCode: number | null } {
+  const text = stdout
+    .replaceAll(/"(startedAt|durationMs|pid)": ("[^"]*"|[\d.]+)/g, '"$1": 0')
+    .replaceAll(/\d{8}T\d{6}Z-([a-z-]+)-[0-9a-f]{4}/g, 'RUN-$1')
+    .replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+/g, 'TIME')
+    .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'TIME')
+    .replaceAll(/\b(process|session|INFO|WARN|ERROR) +\d+/g, '$1 N')
+    .replaceAll(/\b1[78]\d{8}\b/g, 'SECONDS')
+  const grows = ['asOf', 'detail', 'events', 'expectedMs', 'hash']
+  return { document: JSON.parse(text, (key, value: unknown) => (grows.includes(key) ? 0 : value)) as unknown, exitCode }
+}
+
+test.each([
+  { fault: 'stuck-lock', repair: 'unlock-changelog', rootCause: 'database/changelog-lock' },
+  { fault: 'transient-refused', repair: 'reset-queues', rootCause: 'broker/queues-durable' },
+  { fault: 'stale-sessions', repair: 'flush-sessions', rootCause: 'sessions/clock' },
+])(
+  '$repair from one file in a bare root does what the package does',
+  async ({ fault, repair, rootCause }) => {
+    const both = async (...words: string[]): Promise<Ended> => {
+      const [there, here] = [await asPackage(...words), await inRoot(...words)]
+      expect(steady(here)).toEqual(steady(there))
+      return here
+    }
+    await lab.must('lab', 'break', fault)
+    const { stdout, exitCode } = await both('doctor', '-d', 'lab', '--json')
+    expect((JSON.parse(stdout) as { rootCauses: string[] }).rootCauses).toEqual([rootCause])
+    expect(exitCode).toBe(1)
+    await both(repair, '-d', 'lab', '--dry-run', '--json')
+
+    const repaired = await inRoot(repair, '-d', 'lab', '--confirm', 'lab', '--json')
+    expect([repaired.exitCode, (JSON.parse(repaired.stdout) as { outcome: string }).outcome]).toEqual([0, 'done'])
+    expect((await both('doctor', '-d', 'lab', '--json')).exitCode).toBe(0)
+
+    await lab.must('lab', 'mend')
+    await lab.must('lab', 'break', fault)
+    const before = await asPackage(repair, '-d', 'lab', '--confirm', 'lab', '--json')
+    expect(steady(repaired)).toEqual(steady(before))
+    await lab.must('lab', 'mend')
+  },
+  180_000,
+)
