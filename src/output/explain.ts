@@ -117,7 +117,7 @@ function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen)
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
   const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
   if (/^own\/\S+$/.test(asked))
-    return `${wrap(`\`${clip(asked, columns)}\` is one of your own checks: its file says more.`, columns).join('\n')}\nShow the file: testops-admin checks\n`
+    return `\`${clip(asked, columns)}\` is one of your own checks.\nFind its file: testops-admin checks\n`
   const lines = wrap(said.endsWith('?') ? said : `${said}.`, columns)
   return `${[...lines, 'List all entries: testops-admin explain'].join('\n')}\n`
 }
