@@ -126,7 +126,8 @@ export type Outcome =
   | {
       status: 'problem'
       severity: 'error' | 'warning'
-      findings: readonly [Finding, ...Finding[]]
+      /** At least one */
+      findings: readonly Finding[]
       /** Replaces that of the check */
       remedy?: Remedy
     }

@@ -129,8 +129,8 @@ function notFound({ query, nearest = [] }: ExplainDocument, screen: Screen): str
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
   const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
   if (/^own\/\S+$/.test(asked)) {
-    const own = wrap(say(`\`${clip(asked, columns)}\` is one of your own checks: its file says more.`), columns)
-    return `${[...own, `${say('Show the file:')} testops-admin checks`].join('\n')}\n`
+    const own = wrap(say(`\`${clip(asked, columns)}\` is one of your own checks.`), columns)
+    return `${[...own, `${say('Find its file:')} testops-admin checks`].join('\n')}\n`
   }
   const lines = wrap(say(said.endsWith('?') ? said : `${said}.`), columns)
   return `${[...lines, `${say('List all entries:')} testops-admin explain`].join('\n')}\n`

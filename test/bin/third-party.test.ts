@@ -133,7 +133,8 @@ describe('what is built and packed', () => {
       "import { defineCheck } from 'testops-admin/check'\nexport default defineCheck({ version: 1, title: 'a', " +
       `reads: ['logs'], remedy: { text: 'B.', commands: [] }, run: async (sources) => { ${body} } })\n`
     const fine =
-      "const { records } = await sources.logs.recent({ maxBytes: 10 }); return { status: 'ok', detail: records[0]!.text }"
+      "const { records } = await sources.logs.recent({ maxBytes: 10 }); return { status: 'ok', detail: " +
+      'records[0]!.text }'
     const wrong = {
       'other-source.ts': typed("sources.broker; return { status: 'ok', detail: '' }"),
       'no-outcome.ts': typed("return { status: 'fine', detail: '' }"),
@@ -146,7 +147,7 @@ describe('what is built and packed', () => {
         [
           join(project, 'node_modules/typescript/bin/tsc'),
           ...['--noEmit', '--strict', '--checkJs', '--allowJs', '--exactOptionalPropertyTypes'],
-          ...['--module', 'nodenext', '--target', 'es2023', '--types', '', ...files],
+          ...['--module', 'nodenext', '--target', 'es2023', ...files],
         ],
         { cwd: user, encoding: 'utf8' },
       ).stdout

@@ -82,9 +82,7 @@ describe('what a check returns is its result', () => {
     ['warning', 2],
   ])('a problem of severity %s', async (severity, exitCode) => {
     const findings = [{ message: '12 rows wait', evidence: ['SELECT count(*) FROM outbox', '12'] }]
-    const text = running(
-      `console.log('noise'); return {status: 'problem', severity: '${severity}', findings: ${JSON.stringify(findings)}}`,
-    )
+    const text = running(`console.log('noise'); return ${JSON.stringify({ status: 'problem', severity, findings })}`)
     expect(await only(text)).toMatchObject({
       status: 'problem',
       severity,
@@ -225,7 +223,7 @@ describe('what is wrong with a file concerns its check alone', () => {
       'asks.mjs': [
         running(
           "(await import('node:fs')).writeSync(3, JSON.stringify({ask: {id: 1, source: 'service', part: 0, method: " +
-            "'environment', input: []}}) + '\\n'); return {status: 'ok', detail: String(await sources.service.status())}",
+            "'environment', input: []}}) + '\\n'); await sources.service.status()",
         ).replace(head, `${head}, reads: ['service']`),
         'REFUSED',
         'a check may not ask this',
@@ -338,7 +336,7 @@ describe('a check that does not end is ended, with all that it has started', () 
 })
 
 describe('nothing of a check is trusted', () => {
-  test('texts that act on a terminal are refused, secrets are removed, and no repair begins with its words', async () => {
+  test('texts that act on a terminal are refused, secrets are removed, and none of its words repairs', async () => {
     const problem = (more: string): string =>
       running(`return {status: 'problem', severity: 'error', findings: [{message: 'bad', evidence: []}], ${more}}`)
     await configured({

@@ -81,8 +81,8 @@ function programOf(): readonly [string, ...string[]] {
 
 /**
  * Runs a check file in a process of its own, and returns what it declares, or its outcome; both may be anything. The
- * process and what it has started are gone afterwards. Throws FAILED, TIMED_OUT, INTERRUPTED, UNAVAILABLE, CONFIGURATION
- * for a file that cannot be loaded, and the error of a question that the check did not catch.
+ * process and what it has started are gone afterwards. Throws FAILED, TIMED_OUT, INTERRUPTED, UNAVAILABLE,
+ * CONFIGURATION for a file that cannot be loaded, and the error of a question that the check did not catch.
  */
 export async function converse(
   orders: Omit<Orders, 'mostMs' | 'mostHeap'>,
@@ -227,7 +227,7 @@ function messageIn(line: string): FromCheck | null {
   return isWhole ? (it as FromCheck) : null
 }
 
-/** Returns the error for a file that Node cannot parse, by what it printed: the file with the line, and what is wrong. */
+/** Returns the error for a file that Node cannot parse, by what it printed; null: that is not the reason. */
 function unparsed(file: string, stderr: string): AdminError | null {
   const [first = '', ...rest] = stderr.split('\n')
   const line = first.startsWith(`${file}:`) ? first.slice(file.length + 1) : ''

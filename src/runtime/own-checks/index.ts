@@ -153,7 +153,7 @@ function factsOf({ name, platform, timeZone }: Deployment): Pick<Deployment, 'na
   return { name, platform, timeZone }
 }
 
-/** Asks a source what a check wants to know. Throws REFUSED for a question that is not offered, USAGE, as the source. */
+/** Asks a source what a check wants to know. Throws REFUSED if that is not offered, USAGE, and as the source. */
 async function answerTo(
   { source, part, method, input }: Question,
   sources: Readonly<Record<string, object>>,

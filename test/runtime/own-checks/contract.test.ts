@@ -20,7 +20,9 @@ function promised(sources: { [K in own.SourceName]: Sent<Sources[K]> }): own.Sou
   return sources
 }
 const given = (deployment: Deployment): own.Deployment => deployment
-const taken = (outcome: own.Outcome): Outcome => outcome
+/** `outcomeIn` refuses a problem without a finding. */
+type Judged = own.Outcome & ({ status: 'ok' | 'skipped' } | { findings: readonly [own.Finding, ...own.Finding[]] })
+const taken = (outcome: Judged): Outcome => outcome
 const done = (remedy: own.Remedy): Remedy => remedy
 
 test('the public types are those of the program', () => {
