@@ -1,3 +1,5 @@
+import type { Texts as Translated } from '../src/core/translation.ts'
+
 export interface Problem {
   /** `explain/…` */
   file: string
@@ -23,7 +25,7 @@ type Lists = Record<'checkTexts' | 'faultTexts' | 'signatureTexts' | 'termTexts'
 
 interface Texts extends Lists {
   /** By language; each is what the program reads */
-  translations: Readonly<Record<string, import('../src/core/translation.ts').Texts>>
+  translations: Readonly<Record<string, Translated>>
 }
 
 export function readTexts(folder: string): Promise<Texts>

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { yamlText, yamlParts } from '../../adapters/yaml/index.ts'
 import { AdminError } from '../../core/error.ts'
 import { partText } from '../../core/package-parts.ts'
