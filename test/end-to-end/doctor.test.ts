@@ -277,15 +277,20 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
   })
 
   test.each<[what: string, text: string, words: string[], next: () => string[]]>([
-    ['a list', '- prod\n', [], () => ['testops-admin init --template']],
+    ['a list', '- prod\n', [], () => ['testops-admin init --template configuration']],
     [
       'broken YAML',
       'deployments:\n  prod: {url: [\n',
       [],
-      () => ['sed -n 1,3p testops-admin.yaml', 'testops-admin init --template'],
+      () => ['sed -n 1,3p testops-admin.yaml', 'testops-admin init --template configuration'],
     ],
     ['a folder', '{}', ['--config', '.'], () => ['testops-admin doctor --config testops-admin.yaml']],
-    ['a file that is not there', '{}', ['--config', 'prod.yaml'], () => ['testops-admin init --template > prod.yaml']],
+    [
+      'a file that is not there',
+      '{}',
+      ['--config', 'prod.yaml'],
+      () => ['testops-admin init --template configuration > prod.yaml'],
+    ],
   ])('%s: what to type next', async (_, text, words, next) => {
     await place.write('testops-admin.yaml', text)
     const { stdout, exitCode } = await place.run(['doctor', ...words, '--json'])

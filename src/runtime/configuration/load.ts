@@ -18,12 +18,12 @@ import { validate } from './validate.ts'
 
 /** Returns how to read the commented template, which comes with this package. */
 function readTemplate(): ShellCommand {
-  return command`testops-admin init --template configuration   # prints the commented template: every key, with an example`
+  return command`testops-admin init --template configuration   # prints it: every key, with an example`
 }
 
 /** Returns how to begin a configuration at `to`. */
 function copyTemplate(to: string): ShellCommand {
-  return command`testops-admin init --template configuration > ${asPath(to)}   # writes a commented template. Fill it in`
+  return command`testops-admin init --template configuration > ${asPath(to)}   # to fill in`
 }
 
 /** Returns what to type if a named file cannot be read. `shown`: its path as errors name it. */

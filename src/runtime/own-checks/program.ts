@@ -3,7 +3,6 @@ import { isBuiltin } from 'node:module'
 import { Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
-import { setFlagsFromString } from 'node:v8'
 import vm from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import type { FailedCheck, FromCheck, Orders, ToCheck } from './conversation.ts'
@@ -47,14 +46,16 @@ function receive(message: Orders | ToCheck): void {
 
 async function obey(orders: Orders): Promise<void> {
   endAfter(orders.mostMs)
-  // the one file takes no flags of Node
-  setFlagsFromString(`--max-old-space-size=${orders.mostHeap}`)
-  // what does not parse ends this process: only then does Node say in which line
+  // what does not parse ends this process: only then does Node say in which line. A stack would name this program, and
+  // in the one file its whole text is its address
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 1
   const module = new vm.SourceTextModule(orders.text, {
     identifier: orders.file,
     initializeImportMeta: (meta) => void (meta.url = pathToFileURL(orders.file).href),
     importModuleDynamically: async (specifier: string) => imported(specifier),
   })
+  Error.stackTraceLimit = stackTraceLimit
   const fail = (step: FailedCheck['step']) => (thrown: unknown) => tell({ failed: { step, ...told(thrown, orders) } })
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, fail('run'))
   try {

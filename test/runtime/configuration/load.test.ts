@@ -18,9 +18,8 @@ async function errorOf(work: Promise<unknown>): Promise<string> {
 }
 
 /** As it lies in this package, where users find it too. */
-const read = 'testops-admin init --template   # prints the commented template: every key, with an example'
-const copyTo = (name: string): string =>
-  `testops-admin init --template > ${name}   # writes a commented template. Fill it in`
+const read = 'testops-admin init --template configuration   # prints it: every key, with an example'
+const copyTo = (name: string): string => `testops-admin init --template configuration > ${name}   # to fill in`
 const lines = (range: string): string => `sed -n ${range}p testops-admin.yaml   # shows the lines around the error`
 
 test.each([
