@@ -183,7 +183,9 @@ test('none is told with what was looked at', async () => {
       'no configuration found: no testops-admin.yaml in /work/here or above, no ' +
       '/root/.config/testops-admin/config.yaml; no deployment found either: nothing here; nothing here'
     ).replace('/root', (await import('node:os')).homedir()),
-    [/^testops-admin init /, /--template configuration > /, /^--config/, /lab up/].map((it) => expect.stringMatching(it) as string),
+    [/^testops-admin init /, /--template configuration > /, /^--config/, /lab up/].map(
+      (it) => expect.stringMatching(it) as string,
+    ),
   ])
 })
 

@@ -51,6 +51,8 @@ interface CauseCounter {
   read(text: string, names: Set<string>): void
   /** Returns the number of the host that such a text counts; -1: it counts none; null: there are too many */
   numberOf(text: string): number | null
+  /** Returns the numbers of these hosts, as far as they have one */
+  numbersOf(names: ReadonlySet<string>): number[]
   /** Adds the hosts with these numbers, a bit each, to those that were read in a record */
   addNames(numbers: number, names: Set<string>): void
   /** Adds what was counted of each host by its number */
@@ -118,6 +120,7 @@ export function causeCounter(id: SignatureId): CauseCounter {
       const number = numbered.indexOf(name)
       return number < 0 ? null : number
     },
+    numbersOf: (names) => [...numbered.keys()].filter((number) => names.has(numbered[number]!)),
     addNames(numbers, names) {
       numbered.forEach((name, number) => {
         if (numbers & (1 << number)) names.add(name)

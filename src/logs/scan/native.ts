@@ -34,6 +34,7 @@ interface Exports {
   addKind(index: number, length: number): number
   forgetTexts(): void
   keepText(reader: number, at: number, end: number, name: number): void
+  countName(reader: number, name: number): number
   namesOf(reader: number): number
   takeRepeats(reader: number, name: number): number
   clear(index: number): void
@@ -200,6 +201,8 @@ export function openNative(size: number, engine: Engine) {
      */
     keepText: (index: number, at: number, end: number, name: number): void =>
       call.keepText(readerOf(index), base + at, base + end, name),
+    /** Notes that the name with that number was counted in the record */
+    noteName: (index: number, name: number): void => void call.countName(readerOf(index), name),
     /** Returns the names that were counted in the record, a bit each, by `keepText` and since then */
     namesOf: (index: number): number => call.namesOf(readerOf(index)),
     /** Returns how often `tally` has counted a name by itself since this was called last */

@@ -53,9 +53,14 @@ const opened = (key: string, at: number | null, timed: number | null): OpenRecor
 /**
  * Finds the record of a line, in bytes that become known in parts. If prefixes or missing dates require it, reads each
  * line; else the search reads only those from a requested line back to the head of its record. `isRecord` is true for a
- * part of a file: it begins with a dated record, and has no prefixes.
+ * part of a file: it begins with a dated record, and has no prefixes. `handOver` is given the hosts that were counted in
+ * the record in which the search takes over.
  */
-export function recordFinder(native: Native, timeZone: string | null, isRecord: boolean): RecordFinder {
+export function recordFinder(
+  native: Native,
+  timeZone: string | null,
+  { isRecord, handOver }: { isRecord: boolean; handOver: (hosts: ReadonlySet<string>) => void },
+): RecordFinder {
   const { bytes } = native
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const readHead = lineHeadReader(timeZone)
@@ -114,6 +119,7 @@ export function recordFinder(native: Native, timeZone: string | null, isRecord: 
     isWalking = false
     native.setKnown(known)
     tell()
+    handOver(last.record.hosts)
     named = { id: native.record().id, hosts: last.record.hosts }
     return false
   }

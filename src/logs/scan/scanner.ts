@@ -65,8 +65,12 @@ export function openBlockScan(
   native.begin(since?.getTime() ?? -Infinity, until?.getTime() ?? Infinity)
   const { bytes } = native
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  const records = recordFinder(native, timeZone, isRecord)
   const counters = signatures.map(({ id }) => causeCounter(id))
+  const handOver = (hosts: ReadonlySet<string>): void =>
+    counters.forEach((counter, index) => {
+      for (const number of counter.numbersOf(hosts)) native.noteName(index, number)
+    })
+  const records = recordFinder(native, timeZone, { isRecord, handOver })
   /** Bytes of the stream before ours, of ours that are filled, and of ours that are done */
   let [origin, filled, done] = [0, 0, 0]
   let lines = 0

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prefixesWithin } from '../../../src/logs/scan/record-finder.ts'
 import { openScan } from '../../../src/logs/scan/scanner.ts'
 import { anyLog, anySizes } from './logs.ts'
 import { countsOf, grepCounts } from './reference.ts'
@@ -18,6 +19,8 @@ Caused by: java.net.UnknownHostException: jira.example.org
 2026-11-22T12:00:02.5+01:00 ERROR x : java.net.UnknownHostException: git.example.org: Name or service not known
 `
 const [eleven, twelve] = [new Date('2026-11-22T11:00:02.500Z'), new Date('2026-11-22T12:00:01Z')]
+
+const causedBy = 'Caused by: java.net.UnknownHostException: git.example.org: Name or service not known\n'
 
 describe('the scanner', () => {
   let folder: string
@@ -54,6 +57,17 @@ describe('the scanner', () => {
         hosts: {},
       },
     ])
+  })
+
+  it('counts a host once in a record that began before the search takes over', () => {
+    const lines = Math.ceil((2 * prefixesWithin) / causedBy.length)
+    const bytes = Buffer.from(
+      `2026-11-22 12:00:00.000  INFO 1 --- [main] a.B : it begins\n${causedBy.repeat(lines)}` +
+        `2026-11-22 12:00:01.000  INFO 1 --- [main] a.B : another\n${causedBy}`,
+    )
+    const [found] = counted(scanned(bytes))
+    expect(found).toMatchObject({ count: lines + 1, records: 2, hosts: { 'git.example.org': 2 } })
+    expect([found]).toEqual(countsOf(bytes))
   })
 
   it('counts what a reading line by line counts, however the stream is cut and whatever looks for it', () => {

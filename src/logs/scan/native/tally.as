@@ -273,7 +273,7 @@ export function isRepeated(reader: i32, at: i32, end: i32): bool {
 }
 
 /** Notes a name in the record; returns false if it was there before. */
-function countName(reader: i32, name: i32): bool {
+export function countName(reader: i32, name: i32): bool {
   const row = readers + (reader << 3)
   const names = namesOf(reader)
   store<i32>(row, record)
