@@ -13,6 +13,7 @@ import { kubeconfigIn, testCertificate } from '../kubernetes/kubeconfig.ts'
 import type { builtIn } from '../kubernetes/resources.ts'
 import { startApiServer } from '../kubernetes/server.ts'
 import { debianProgram } from '../support/debian-program.ts'
+import { kubernetesTools } from '../support/kubernetes-tools.ts'
 
 /** Names and paths as hostile as a configuration takes them. */
 const folder = 'odd %h $HOME "q" \'s\' `x`'
@@ -64,13 +65,6 @@ const systemdAnalyze = {
   megabytes: 3,
 }
 const promtool = { name: 'promtool', packageName: 'prometheus', path: 'usr/bin/promtool', megabytes: 40 }
-const kubectl = {
-  name: 'kubectl',
-  packageName: 'kubernetes-client',
-  path: 'usr/bin/kubectl',
-  megabytes: 20,
-  asked: ['version', '--client'],
-}
 
 test('systemd takes the units, and what they name is what was meant', async () => {
   await rendered('systemd', '-d', 'box', '--textfile', `/var/lib/${folder}/t.prom`, '--output', 'units')
@@ -187,7 +181,7 @@ test('kubectl sends every object to where it belongs', async () => {
   try {
     const kubeconfig = await kubeconfigIn(place.directory, server.url)
     const words = ['--kubeconfig', kubeconfig, 'apply', '-f', 'objects/cronjob.yaml', '-o', 'name']
-    const program = await debianProgram(kubectl)
+    const { kubectl: program } = await kubernetesTools()
     const trial = await tell(program, [...words, '--dry-run=server'])
     expect(trial.said.trim().split('\n').sort()).toMatchInlineSnapshot(`
       [

@@ -45,7 +45,7 @@ function steady({ stdout, exitCode }: Ended): { document: unknown; exitCode: num
     .replaceAll(/"(startedAt|durationMs|pid)": ("[^"]*"|[\d.]+)/g, '"$1": 0')
     .replaceAll(/\d{8}T\d{6}Z-([a-z-]+)-[0-9a-f]{4}/g, 'RUN-$1')
     .replaceAll(/\d{4}-\d\d-\d\d[T ][\d:.]+/g, 'TIME')
-    .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'TIME')
+    .replaceAll(/\b[\d.]+ (ms|s|min|h)\b(?: \d+ (?:s|min)\b)?/g, 'TIME')
     .replaceAll(/\b(process|session|INFO|WARN|ERROR) +\d+/g, '$1 N')
     .replaceAll(/\b1[78]\d{8}\b/g, 'SECONDS')
   const grows = ['asOf', 'detail', 'events', 'expectedMs', 'hash']
