@@ -35,8 +35,14 @@ beforeAll(async () => {
   await writeFile(
     join(inputs, 'testops-admin.yaml'),
     'deployments:\n  prod:\n    url: http://127.0.0.1:1\n    database: {url: "postgresql://t@127.0.0.1:1/t"}\n' +
-      '    broker: {url: "amqp://t@127.0.0.1:1/"}\n    sessions: {url: "redis://127.0.0.1:1/0"}\n',
+      '    broker: {url: "amqp://t@127.0.0.1:1/"}\n    sessions: {url: "redis://127.0.0.1:1/0"}\n' +
+      '  own: {url: "http://127.0.0.1:1", checks: [checks/right.mjs, checks/torn.mjs]}\n',
   )
+  await mkdir(join(inputs, 'checks'))
+  const check = (run: string): string =>
+    `export default { version: 1, title: 'x', remedy: { text: 'Look.', commands: [] },\n run: ${run} }\n`
+  await writeFile(join(inputs, 'checks/right.mjs'), check("() => ({ status: 'ok', detail: 'all is well' })"))
+  await writeFile(join(inputs, 'checks/torn.mjs'), check('() => { const x = ; }'))
 }, 180_000)
 afterAll(async () => {
   await root.remove()
@@ -71,6 +77,11 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
       'diagnoses servers that nobody serves',
       (at) => ['doctor', '-d', 'prod', '--config', `${at}/testops-admin.yaml`, '--json'],
       1,
+    ],
+    [
+      "runs the operator's own checks, and says in which line one is wrong",
+      (at) => ['doctor', '-d', 'own', '--only', 'own', '--config', `${at}/testops-admin.yaml`, '--json'],
+      3,
     ],
     ['lists its checks', () => ['checks', '--json'], 0],
     ['prints its help', () => ['lab', '--help'], 0],
