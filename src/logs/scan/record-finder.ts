@@ -53,7 +53,7 @@ const opened = (key: string, at: number | null, timed: number | null): OpenRecor
 /**
  * Finds the record of a line, in bytes that become known in parts. If prefixes or missing dates require it, reads each
  * line; else the search reads only those from a requested line back to the head of its record. `isRecord` is true for a
- * part of a file: it begins with a dated record, and has no prefixes. `handOver` is given the hosts that were counted in
+ * part of a file: it begins with a dated record, and has no prefixes. `handOver` gets the hosts that were counted in
  * the record in which the search takes over.
  */
 export function recordFinder(

@@ -74,10 +74,11 @@ describe('what a signature is matched by', () => {
 
 describe('what this program says itself', () => {
   const folder = new URL('../../output/golden/', import.meta.url)
+  const translated = new URL('../../../dist/', import.meta.url)
 
   test.each(
-    readdirSync(folder)
-      .filter((name) => !name.includes('hostile'))
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.\w+$/.test(name) && !name.includes('hostile'))
       .map((name) => [name]),
   )('%s', (name) => {
     const text = readFileSync(new URL(name, folder), 'utf8')
@@ -86,6 +87,12 @@ describe('what this program says itself', () => {
 
   test.each(explainEntries.map((entry) => [entry.id, entry] as const))('explain %s', (_, entry) => {
     for (const text of textsIn(entry)) expect(withoutSecrets(text)).toBe(text)
+  })
+
+  test.each(readdirSync(translated).filter((name) => /^texts\.\w+\.json$/.test(name)))('%s', (name) => {
+    const texts = textsIn(JSON.parse(readFileSync(new URL(name, translated), 'utf8')))
+    expect(texts.length).toBeGreaterThan(500)
+    for (const text of texts) expect(withoutSecrets(text)).toBe(text)
   })
 
   test.each(Object.keys(commands).map((id) => [id]))('help of %s', async (id) => {
