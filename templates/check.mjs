@@ -37,14 +37,17 @@ export default {
     const queues = await broker.queues()
     if (queues.length === 0) return { status: 'skipped', reason: `${deployment.name} has no queues` }
 
-    // the broker has not counted a new queue yet
-    const full = queues.filter(({ messages }) => (messages ?? 0) > most)
+    // after its start, the broker has not counted yet: then nothing is known
+    const full = queues.filter(({ messages }) => messages !== null && messages > most)
+    if (full.length === 0 && queues.some(({ messages }) => messages === null))
+      throw new Error('the broker has not counted the messages of every queue yet')
     if (full.length === 0) return { status: 'ok', detail: `${queues.length} queues hold few messages` }
 
     return {
       status: 'problem',
       severity: 'warning', // or 'error'
-      findings: full.map(({ name, messages }) => ({
+      // at most 50 findings are taken
+      findings: full.slice(0, 50).map(({ name, messages }) => ({
         message: `Queue ${name} holds ${messages} messages`,
         // what a person can check by hand
         evidence: [`rabbitmqctl list_queues -p ${broker.vhost} name messages`],

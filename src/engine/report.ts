@@ -146,15 +146,21 @@ const recordedCheck = objectOf({
 })
 
 /**
- * Returns what the operator's own checks found when a report was saved: their files are elsewhere, and nothing of a
- * report is executed. Throws an Error that says what is wrong with the data.
+ * Returns what the operator's own checks found when a report was saved, without the commands that somebody else wrote
+ * into it: their files are elsewhere, and nothing of a report is executed. Throws an Error that says what is wrong with
+ * the data.
  */
 export function recordedOwnChecks(report: unknown): CheckReport[] {
   const checks = isObject(report) && Array.isArray(report['checks']) ? (report['checks'] as readonly unknown[]) : []
   const own = checks.filter((it) => isObject(it) && typeof it['id'] === 'string' && isOwnCheck(it['id']))
   const fault = listOf(recordedCheck)(own, 'checks')
   if (fault !== null) throw new Error(fault.toString())
-  return own as CheckReport[]
+  return (own as CheckReport[]).map(({ remedy, ...rest }) => ({
+    ...rest,
+    ...(remedy && {
+      remedy: { text: remedy.text, commands: [], ...(remedy.risk !== undefined && { risk: remedy.risk }) },
+    }),
+  }))
 }
 
 /** Returns a report with the results of own checks behind those that were judged. */

@@ -219,7 +219,7 @@ async function factsFor(
     groups: traitsOf({ platform }).groups,
     namespace: typeof namespace === 'string' ? namespace : '',
     version,
-    program: programWords(),
+    program: ownCommand(),
     options: Object.fromEntries(templateOptions.flatMap((it) => (flags[it] === undefined ? [] : [[it, flags[it]]]))),
     moved: (rules) => movedConfiguration(selected!, rules),
     certificates: certificatesIn,
@@ -233,10 +233,4 @@ async function factsFor(
     source: templateSource,
     text: (path) => partText(`templates/${path}`),
   }
-}
-
-/** Returns what runs this program on this machine: its own name if it is installed, else Node with its file. */
-function programWords(): [string, ...string[]] {
-  const file = resolve(process.argv[1] ?? '')
-  return file.endsWith('/testops-admin') ? [file] : [...ownCommand()]
 }

@@ -60,6 +60,8 @@ export async function cronjobFiles(facts: TemplateFacts): Promise<TemplateFile[]
       'kubernetes.chartVersion',
       'kubernetes.valuesPath',
       'broker.rabbitmqctl',
+      // the pod has no such files
+      'checks',
     ],
   })
   const kubernetes = { ...(settings['kubernetes'] as object | undefined), namespace }
@@ -129,7 +131,10 @@ function head({ name, namespace, options }: TemplateFacts, toCreate: readonly st
   return [
     sentence`Runs \`testops-admin doctor\` for deployment ${name} in the cluster. It changes nothing.`,
     ...(options.image === undefined
-      ? [`Fill in: the image, in place of ${imageToFillIn}. docs/schedule.md shows how to build one.`]
+      ? [
+          `Fill in: the image, in place of ${imageToFillIn}.`,
+          'In the source folder, `npm run package -- --image` builds one.',
+        ]
       : []),
     ...(toCreate.length === 0
       ? []
@@ -166,6 +171,8 @@ function podSpec(
         args: [`--deployment=${name}`, '--config', `${folder}/${configurationFile}`, '--fail-on', 'error'],
         env: [
           { name: 'HOME', value: '/tmp' },
+          // an image may name a folder of another user
+          { name: 'XDG_STATE_HOME', value: '/tmp/state' },
           // whatever is typed into this container: no repair starts
           { name: 'TESTOPS_ADMIN_READ_ONLY', value: '1' },
           ...secrets.map(({ variable, from }) => ({ name: variable, valueFrom: { secretKeyRef: from } })),

@@ -34,8 +34,8 @@ export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]
       return { file: `/run/credentials/${unit}.service/${key}` }
     },
     file: (_, path) => path,
-    // it takes root, or the broker's own user
-    omitted: ['broker.rabbitmqctl'],
+    // these take root, or the broker's own user; files of checks have to belong to whoever runs them
+    omitted: ['broker.rabbitmqctl', 'checks'],
   })
   const toCreate = credentials.filter(({ isToCreate }) => isToCreate).map(({ path }) => path)
   const environmentFile = `${folder}/${unit}.env`

@@ -9,6 +9,7 @@ import { openPlatform } from '../../platforms/index.ts'
 import type { Node, SecretReference } from '../configuration/nodes.ts'
 import { platformOf, platformSettingsOf } from '../configuration/platform-of.ts'
 import { schema } from '../configuration/schema.ts'
+import { isOwnCheck } from '../../knowledge/check-ids.ts'
 import { readCertificates } from '../configuration/secrets.ts'
 import type { SelectedDeployment } from '../configuration/select.ts'
 import { commandOf } from '../configuration/validate.ts'
@@ -64,6 +65,12 @@ export function movedConfiguration(
     }
   }
   const all = moved(settings, schema.keys.deployments.of, []) as Record<string, unknown> | undefined
+  if (all && omitted.includes('checks') && Array.isArray(all['ignore'])) {
+    // what has no file there cannot be ignored there
+    const kept = (all['ignore'] as { check: string }[]).filter(({ check }) => !isOwnCheck(check))
+    if (kept.length === 0) delete all['ignore']
+    else all['ignore'] = kept
+  }
   return { settings: all ?? {}, omitted }
 }
 
