@@ -12,6 +12,7 @@ import { plainScreen } from '../../output/paint.ts'
 import { inEnglish } from '../../core/translation.ts'
 import type { Translation } from '../../core/translation.ts'
 import type { Screen } from '../../output/paint.ts'
+import { sideBySide } from '../../core/work.ts'
 import type { OneOfAll } from '../../runtime/index.ts'
 import { failureOf } from '../failure.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
@@ -22,7 +23,7 @@ import { reportText } from './print.ts'
 import { diagnosis, selectOwnChecks } from './session.ts'
 
 /** Deployments that are examined at the same time: enough that some which hang delay few others */
-const sideBySide = 16
+const examinedAtOnce = 16
 
 /** Which exit code of several deployments wins: a problem, then what could not be examined at all, then the rest. */
 const precedence = [70, 1, 64, 69, 3, 2] as const
@@ -108,22 +109,19 @@ async function examineEach(
   checks: readonly Check[],
   signal: AbortSignal,
 ): Promise<Examined[]> {
-  const examined: Examined[] = []
-  const waiting = chosen.map((one, at) => ({ one, at }))
+  const inTurn = sideBySide(examinedAtOnce)
   const tell = teller(chosen.length, flags)
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      signal.throwIfAborted()
-      examined[next.at] = await examineOne(next.one, flags, checks, signal)
-      tell.ended()
-    }
+  const examine = async (one: OneOfAll): Promise<Examined> => {
+    signal.throwIfAborted()
+    const examined = await examineOne(one, flags, checks, signal)
+    tell.ended()
+    return examined
   }
   try {
-    await Promise.all(Array.from({ length: Math.min(sideBySide, chosen.length) }, work))
+    return await Promise.all(chosen.map(async (one) => inTurn(async () => examine(one))))
   } finally {
     tell.clear()
   }
-  return examined
 }
 
 /** Examines one deployment. What keeps it from being examined concerns no other. Throws INTERRUPTED. */

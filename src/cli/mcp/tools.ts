@@ -153,7 +153,8 @@ export const tools: readonly Tool[] = [
     title: 'Find what is wrong with a deployment',
     description:
       'Runs all checks of a TestOps deployment at once: service, database, broker, session store, API. Separates ' +
-      'causes from consequences. Shows the evidence and the command that repairs each cause. Changes nothing.',
+      'causes from consequences. Shows the evidence and the command that repairs each cause. Changes nothing. Also ' +
+      'runs the check files that the configuration names; what they do is up to their authors.',
     properties: {
       ...deployment,
       only: { ...ids, description: 'Run only these checks. A group such as `broker` means all its checks.' },

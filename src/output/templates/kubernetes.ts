@@ -132,7 +132,7 @@ function head({ name, namespace, options }: TemplateFacts, toCreate: readonly st
     sentence`Runs \`testops-admin doctor\` for deployment ${name} in the cluster. It changes nothing.`,
     ...(options.image === undefined
       ? [
-          `Fill in: the image, in place of ${imageToFillIn}.`,
+          `Put your image in place of ${imageToFillIn}.`,
           'In the source folder, `npm run package -- --image` builds one.',
         ]
       : []),
