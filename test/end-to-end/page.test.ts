@@ -235,6 +235,7 @@ test(
   async () => {
     const { page } = await opened('a diagnosis')
     await page.getByRole('button', { name: 'Copy' }).nth(1).click()
+    await page.getByRole('status').getByText('Command copied').waitFor()
     expect(await pasted(page)).toBe('testops-admin explain database/changelog-lock')
   },
   timeoutMs,
