@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { AdminError, messageOf } from '../../src/core/error.ts'
+import { hasEnded, markOf } from '../../src/adapters/process-identity.ts'
 import { readServer, removeServer, startServer } from '../../src/lab/servers/index.ts'
 import { processesOf } from '../../src/lab/servers/local/processes.ts'
 import type { ServerRecord, ServerRequest } from '../../src/lab/servers/index.ts'
@@ -26,12 +27,12 @@ const requests: Readonly<Record<keyof TestServers, Omit<ServerRequest, 'director
 }
 const names = Object.keys(requests) as (keyof TestServers)[]
 
-/** Folder of the servers of all test runs: `TMP/testops-admin-tests-UID/PID-STARTED/NAME`, one set for each run. */
+/** Folder of the servers of all test runs: `TMP/testops-admin-tests-UID/MARK/NAME`, one set for each run. */
 const allRuns = join(tmpdir(), `testops-admin-tests-${process.getuid?.() ?? 0}`)
 
 /** Starts the servers, and returns before they are there: fetching them takes a minute, in which other tests run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const run = join(allRuns, `${process.pid}-${await startOf(process.pid)}`)
+  const run = join(allRuns, await markOf(process.pid))
   project.provide('serversFolder', run)
   // another project has started them
   if (existsSync(run)) return async () => {}
@@ -80,8 +81,8 @@ function progress(message: string): void {
 async function removeLeftovers(): Promise<void> {
   await mkdir(allRuns, { recursive: true, mode: 0o700 })
   for (const name of await readdir(allRuns)) {
-    const [pid = '', start] = name.split('-')
-    if ((await startOf(Number(pid))) === start) continue
+    // what another container shares this folder for may be at work
+    if ((await hasEnded(name)) !== true) continue
     // fails if a container engine is not running: another run removes the rest
     await removeRun(join(allRuns, name)).catch((error: unknown) => {
       if (!(error instanceof AdminError)) throw error
@@ -115,14 +116,4 @@ function removeRunNow(run: string): void {
     }
   }
   if (readdirSync(run).length === 0) rmSync(run, { recursive: true })
-}
-
-/** Returns when a process started, in clock ticks since boot; null if there is no such process. */
-async function startOf(pid: number): Promise<string | null> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
-  } catch {
-    return null
-  }
 }

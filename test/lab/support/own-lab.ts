@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { identify, isAlive } from '../../../src/adapters/process-identity.ts'
-import type { ProcessIdentity } from '../../../src/adapters/process-identity.ts'
+import { hasEnded, markOf } from '../../../src/adapters/process-identity.ts'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
 import { onTerminal } from '../../support/terminal.ts'
 import type { Answer, Shown } from '../../support/terminal.ts'
@@ -54,7 +53,7 @@ export async function ownLab(
   const [file, ...own] = command ?? [process.execPath, program]
   await removeLeftovers()
   const parent = await mkdtemp(join(allLabs, 'lab-'))
-  await writeFile(join(parent, 'owner.json'), JSON.stringify(await identify(process.pid)))
+  await writeFile(join(parent, 'owner'), await markOf(process.pid))
   const root = join(parent, 'lab')
   // what is on record of repairs of a deployment `lab` is this lab's alone
   const ours = { TESTOPS_ADMIN_LAB_DIR: root, XDG_STATE_HOME: join(parent, 'state') }
@@ -146,9 +145,9 @@ async function removeLeftovers(): Promise<void> {
   await mkdir(allLabs, { recursive: true, mode: 0o700 })
   for (const name of await readdir(allLabs)) {
     const folder = join(allLabs, name)
-    const owner = await readFile(join(folder, 'owner.json'), 'utf8').catch(() => null)
-    // without a word on its owner it is only just being made
-    if (owner === null || (await isAlive(JSON.parse(owner) as ProcessIdentity))) continue
+    const owner = await readFile(join(folder, 'owner'), 'utf8').catch(() => null)
+    // without a word on its owner it is only just being made; another container's owner may be at work
+    if (owner === null || (await hasEnded(owner)) !== true) continue
     const own = { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab'), XDG_STATE_HOME: join(folder, 'state') }
     spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, ...own } })
     await rm(folder, { recursive: true, force: true })
