@@ -81,7 +81,7 @@ function progress(message: string): void {
 async function removeLeftovers(): Promise<void> {
   await mkdir(allRuns, { recursive: true, mode: 0o700 })
   for (const name of await readdir(allRuns)) {
-    // what another container shares this folder for may be at work
+    // a run of another container, which shares this folder, may be at work
     if ((await hasEnded(name)) !== true) continue
     // fails if a container engine is not running: another run removes the rest
     await removeRun(join(allRuns, name)).catch((error: unknown) => {
