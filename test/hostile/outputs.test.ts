@@ -568,13 +568,19 @@ test('every function of src/output is looked at', async () => {
   expect([...Object.keys(printings), ...Object.keys(others)].filter((name) => !functions.includes(name))).toEqual([])
 })
 
+/** Those whose JSON was looked at: many of them are printed in several ways. */
+const asJson = new Set<object>()
+
 describe('no text of a document steers what is printed of it', () => {
   test.each(Object.entries(printings))(
     '%s',
     (name, { documents, print }) => {
+      const place = Object.keys(printings).indexOf(name)
       let printed = 0
-      for (const document of documents)
-        for (const hostile of eachPoisoned(document)) {
+      for (const document of documents) {
+        const isNew = !asJson.has(document)
+        asJson.add(document)
+        for (const hostile of eachPoisoned(document, place)) {
           assertHarmless(name, (screen) => {
             let shown: string | readonly string[]
             try {
@@ -592,8 +598,9 @@ describe('no text of a document steers what is printed of it', () => {
                 if (line.includes('\n')) throw new Error(`${name} breaks a line: ${JSON.stringify(line)}`)
             return lines.join('\n')
           })
-          assertHarmlessJson(name, jsonText(hostile), hostile)
+          if (isNew) assertHarmlessJson(name, jsonText(hostile), hostile)
         }
+      }
       expect(printed).toBeGreaterThan(0)
     },
     120_000,

@@ -1,4 +1,5 @@
 import { AdminError } from '../../src/core/error.ts'
+import { spread } from '../support/campaign.ts'
 
 /** What steers a terminal, hides, turns the direction of writing, or begins a line of its own. */
 export const poison =
@@ -71,24 +72,32 @@ export function poisoned<T>(value: T, poisoning: Poisoning): T {
   return walk(value) as T
 }
 
-/** The value with the poison in each of its texts, one after the other, then in all. */
-export function* eachPoisoned<T>(value: T): Generator<T> {
+/**
+ * The value with the poison in each of its texts, one after the other, then in all. Outside a campaign only every third
+ * text is poisoned alone, from `place` on: most that harms does so where all are.
+ */
+export function* eachPoisoned<T>(value: T, place: number): Generator<T> {
   const counted: Poisoning = { which: -1, met: 0 }
   poisoned(value, counted)
-  for (let which = 0; which < counted.met; which += 1) yield poisoned(value, { which, met: 0 })
+  for (const which of spread([...Array(counted.met).keys()], 3, place % 3)) yield poisoned(value, { which, met: 0 })
   yield poisoned(value, { which: 'all', met: 0 })
 }
 
 /** Screens on which no line is broken, and on which many are. */
-export const screens = [
+const screens = [
   { columns: 1_000_000, colour: false },
   { columns: 40, colour: false },
   { columns: 80, colour: true },
 ] as const
 
+/** How many printings were looked at: those on narrow screens take turns. */
+let printings = 0
+
 /** Throws where one of the printings could harm. A forged line is looked for where the program itself breaks none. */
 export function assertHarmless(what: string, print: (screen: (typeof screens)[number]) => string): void {
-  for (const screen of screens) {
+  const [wide, ...narrow] = screens
+  printings += 1
+  for (const screen of [wide, ...spread(narrow, narrow.length, printings % narrow.length)]) {
     const text = print(screen)
     const harm = harmIn(screen.columns > 1000 ? text : text.replaceAll('FORGED', 'forged'), screen.colour)
     if (harm !== null) throw new Error(`${what}, ${screen.columns} columns: ${harm}`)

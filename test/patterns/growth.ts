@@ -1,4 +1,5 @@
 import { Script } from 'node:vm'
+import { growing } from '../support/campaign.ts'
 
 /** How a task came out at two sizes, of which the second is ten times the first. */
 export interface Growth {
@@ -18,9 +19,9 @@ const longestMs = 60_000
 const hopeless = 10
 
 /**
- * Whether what takes a text of 100,000 characters takes at most 20 times as long for 1,000,000. Smaller texts come
- * first, so that what grows much faster is known before it takes hours. What is too slow is measured again, up to three
- * times: memory that is cleared at that moment makes one measure too long, but never all.
+ * Whether a text of the last size takes at most 20 times as long as one of a tenth of it. Smaller texts come first, so
+ * that what grows much faster is known before it takes hours. What is too slow is measured again, up to three times:
+ * memory that is cleared at that moment makes one measure too long, but never all.
  */
 export function growthOf(
   run: (length: number) => () => unknown,
@@ -33,10 +34,7 @@ export function growthOf(
 
 function measured(
   run: (length: number) => () => unknown,
-  {
-    sizes = [30, 1000, 10_000, 100_000, 1_000_000],
-    hangMs = longestMs,
-  }: { sizes?: readonly number[]; hangMs?: number },
+  { sizes = growing(30), hangMs = longestMs }: { sizes?: readonly number[]; hangMs?: number },
 ): Growth & { isHopeless: boolean } {
   const took: string[] = []
   const tasks = sizes.map((size) => run(size))

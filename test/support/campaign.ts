@@ -14,6 +14,9 @@ export function growing(first: number, last = 1_000_000): number[] {
   ).reverse()
 }
 
+/** Returns how many runs by chance a property has: each test run tries others, so a quarter of a campaign's are enough. */
+export const runsOf = (inCampaign: number): number => (isCampaign ? inCampaign : Math.ceil(inCampaign / 4))
+
 /** Returns all items in a campaign, else every n-th from `place` on, so that all places together cover each item. */
 export function spread<T>(all: readonly T[], n: number, place: number): T[] {
   return isCampaign ? [...all] : all.filter((_, index) => index % n === place)

@@ -31,6 +31,7 @@ import { fillCommand } from '../../../src/engine/remedy.ts'
 import { controllersOf } from '../../../src/platforms/compose/service.ts'
 import { commandsOf } from '../../../src/platforms/compose/view.ts'
 import { commandsFor } from '../../../src/platforms/kubernetes/service.ts'
+import { spread } from '../../support/campaign.ts'
 import { hostile } from '../../support/hostile-names.ts'
 import { fakeBroker } from '../../fakes/broker.ts'
 import { fakeLogs } from '../../fakes/logs.ts'
@@ -180,11 +181,22 @@ beforeAll(async () => {
 
 afterAll(async () => rm(folder, { recursive: true, force: true }))
 
-test.each([['/bin/sh'], ['/bin/bash', '--norc'], ['/bin/bash', '--norc', '-o', 'history', '-H']])(
+const shells: readonly [string, ...string[]][] = [
+  ['/bin/sh'],
+  ['/bin/bash', '--norc'],
+  ['/bin/bash', '--norc', '-o', 'history', '-H'],
+]
+
+test.each(shells)(
   'no name has an effect in what is printed, pasted into %s %s',
   async (shell, ...words) => {
-    const lines = [...new Set(hostile.flatMap(linesWith))]
-    expect(lines.length).toBeGreaterThan(hostile.length * 40)
+    const all = [...new Set(hostile.flatMap(linesWith))]
+    expect(all.length).toBeGreaterThan(hostile.length * 40)
+    const lines = spread(
+      all,
+      shells.length,
+      shells.findIndex((it) => it.length === words.length + 1),
+    )
     for (const line of lines) expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u)
     const script = join(folder, 'script')
     await writeFile(script, lines.map((line) => `(\n${line}\n) </dev/null`).join('\n'))

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { rateCounter } from '../../../src/logs/scan/tally.ts'
 import type { Rate } from '../../../src/logs/scan/tally.ts'
 import { kindAt, sampleText } from '../../../src/logs/scan/sample.ts'
+import { runsOf } from '../../support/campaign.ts'
 import { cause, scanned } from './scanned.ts'
 
 const date = '2026-11-22 12:00:01.000'
@@ -32,7 +33,7 @@ describe('samples', () => {
           kinds.slice(0, 3),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 
@@ -100,7 +101,7 @@ describe('the rate', () => {
         for (const at of times) rate.join(once(at - (at % 1000)))
         expect(cause(scanned(lines.join(''), { engine }), 'http-failed').rate).toEqual(rate.rate())
       }),
-      { numRuns: 50 },
+      { numRuns: runsOf(50) },
     )
   })
 })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prefixesWithin } from '../../../src/logs/scan/record-finder.ts'
 import { openScan } from '../../../src/logs/scan/scanner.ts'
+import { runsOf } from '../../support/campaign.ts'
 import { anyLog, anySizes } from './logs.ts'
 import { countsOf, grepCounts } from './reference.ts'
 import { counted, lineCounts, scanned } from './scanned.ts'
@@ -78,7 +79,7 @@ describe('the scanner', () => {
         expect(scanned(bytes, { engine: 'simd' }, sizes)).toEqual(whole)
         expect(scanned(bytes, { engine: 'plain' }, sizes)).toEqual(whole)
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf(100) },
     )
   }, 120_000)
 
@@ -96,7 +97,7 @@ describe('the scanner', () => {
           expect(scanned(bytes, { engine: 'plain' }, [size, 7])).toEqual(whole)
         },
       ),
-      { numRuns: 10 },
+      { numRuns: runsOf(10) },
     )
   }, 120_000)
 
@@ -108,7 +109,7 @@ describe('the scanner', () => {
         writeFileSync(file, bytes)
         expect(lineCounts(scanned(bytes))).toEqual(grepCounts(file))
       }),
-      { numRuns: 8 },
+      { numRuns: runsOf(8) },
     )
   }, 120_000)
 
@@ -126,7 +127,7 @@ describe('the scanner', () => {
           countsOf(bytes, 'UTC', (at) => at !== null && at >= since),
         )
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf(100) },
     )
   }, 120_000)
 
