@@ -94,6 +94,7 @@ export default defineConfig({
           // every instant in every way
           include: [
             'test/campaign/**/*.test.ts',
+            'test/contracts/{broker,broker-boot,repair-lock}.test.ts',
             'test/repairs/**/{killed,broken,faults,back-and-forth,messages,everything,fields}*.test.ts',
             'test/repairs/**/{no-boot,layouts,set-env,service}.test.ts',
             'test/faults/old-broker.test.ts',

@@ -6,6 +6,7 @@ import type { Opened } from '../../src/core/endpoint.ts'
 import type { BrokerSource } from '../../src/core/sources.ts'
 import type { CtlCommand } from '../../src/adapters/rabbitmq/ctl/program.ts'
 import { closedPort } from '../adapters/peers.ts'
+import { takingTurns } from '../support/campaign.ts'
 import { freshVhost, rabbitmqctlOf, servers } from '../servers/index.ts'
 import type { FreshVhost } from '../servers/index.ts'
 import { brokerContract } from './broker.ts'
@@ -20,12 +21,20 @@ describe.each(['3', '4.3'] as const)('broker %s', (line) => {
   }, line)
 })
 
-describe.each(['3', '4.3'] as const)('broker %s through rabbitmqctl', (line) => {
+// each question is an Erlang of its own: the two lines take turns
+describe.each([
+  ['3', 0],
+  ['4.3', 1],
+] as const)('broker %s through rabbitmqctl', (line, place) => {
   const command = rabbitmqctlOf(line === '3' ? servers().rabbitmq3 : servers().rabbitmq43)
-  brokerContract(async (situation) => {
-    const rabbitmqctl = situation.management === false ? undefined : async () => command
-    return opened(situation, await freshVhost(line), `http://127.0.0.1:${await closedPort()}`, rabbitmqctl)
-  }, line)
+  brokerContract(
+    async (situation) => {
+      const rabbitmqctl = situation.management === false ? undefined : async () => command
+      return opened(situation, await freshVhost(line), `http://127.0.0.1:${await closedPort()}`, rabbitmqctl)
+    },
+    line,
+    takingTurns(2, place),
+  )
 })
 
 async function opened(

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test as always } from 'vitest'
 import type { Opened } from '../../src/core/endpoint.ts'
 import type { BrokerExchange, BrokerPolicy, BrokerQueue, BrokerSource } from '../../src/core/sources.ts'
 import type { Binding } from '../../src/core/broker-control.ts'
@@ -25,6 +25,7 @@ export interface BrokerSituation {
 export function brokerContract(
   open: (situation: BrokerSituation) => Promise<Opened<BrokerSource>>,
   line: '3' | '4.3',
+  test: (name: string, run: () => Promise<void>) => void = always,
 ): void {
   const look = lookThrough(open)
 

@@ -1,3 +1,4 @@
+import { test } from 'vitest'
 import { randomFrom } from './random.ts'
 
 /** True under `npm run campaign`, which runs every row. */
@@ -20,6 +21,17 @@ export const runsOf = (inCampaign: number): number => (isCampaign ? inCampaign :
 /** Returns all items in a campaign, else every n-th from `place` on, so that all places together cover each item. */
 export function spread<T>(all: readonly T[], n: number, place: number): T[] {
   return isCampaign ? [...all] : all.filter((_, index) => index % n === place)
+}
+
+/**
+ * Returns a `test` that takes every n-th of the tests that it is given, from `place` on, and in a campaign all: for a
+ * suite that is run in n ways.
+ */
+export function takingTurns(n: number, place: number): (name: string, run: () => Promise<void>) => void {
+  let met = 0
+  return (name, run) => {
+    if (isCampaign || met++ % n === place) test(name, run)
+  }
 }
 
 /** Returns all items in a campaign, else at most that many: the first, the last, and others at even distances. */

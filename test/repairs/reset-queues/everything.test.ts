@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
 import type { RabbitmqLine, ServerRecord } from '../../../src/lab/servers/index.ts'
 import { servers, startBroker } from '../../servers/index.ts'
@@ -60,16 +60,6 @@ function once(whole: Whole): Whole {
   }
 }
 
-async function withLine(line: RabbitmqLine, work: (server: ServerRecord) => Promise<void>): Promise<void> {
-  if (line === '3') return work(servers().rabbitmq3)
-  const broker = await startBroker(line)
-  try {
-    await work(broker.server)
-  } finally {
-    await broker.remove()
-  }
-}
-
 const lines = ['3', '4.3-permitting'] as const
 /** the last in the middle of the way back of one of many queues */
 const kills = [
@@ -83,21 +73,31 @@ const kills = [
 ]
 
 describe.each(lines)('all that a virtual host of RabbitMQ %s holds', (line) => {
+  let server: ServerRecord
+  beforeAll(async () => {
+    if (line === '3') {
+      server = servers().rabbitmq3
+      return
+    }
+    const broker = await startBroker(line)
+    server = broker.server
+    return async () => broker.remove()
+  })
+
   test('is as it was but for what the plan says, and so it is after the undo', async () => {
-    await withLine(line, async (server) => {
-      const own = await filled(line, server, { vanishes: true })
-      try {
-        const whole = async (): Promise<Whole> => wholeOf(server, own.vhost.vhost, own.vhost.url)
-        const before = await whole()
-        expect([
-          before.messages['plain']!.length > 35,
-          before.bindings.length > 250,
-          before.queues['custom']!.arguments.length > 100,
-        ]).toEqual([true, true, true])
-        const done = await own.operator.repair(words)
-        expect({ code: done.code, whole: await whole() }, done.stderr).toEqual({ code: 0, whole: reset(before) })
-        const { plan, run } = done.json<RepairDocument>()
-        expect(plan.steps.flatMap(({ loses }) => loses ?? []).map((text) => text.slice(0, 40))).toMatchInlineSnapshot(`
+    const own = await filled(line, server, { vanishes: true })
+    try {
+      const whole = async (): Promise<Whole> => wholeOf(server, own.vhost.vhost, own.vhost.url)
+      const before = await whole()
+      expect([
+        before.messages['plain']!.length > 35,
+        before.bindings.length > 250,
+        before.queues['custom']!.arguments.length > 100,
+      ]).toEqual([true, true, true])
+      const done = await own.operator.repair(words)
+      expect({ code: done.code, whole: await whole() }, done.stderr).toEqual({ code: 0, whole: reset(before) })
+      const { plan, run } = done.json<RepairDocument>()
+      expect(plan.steps.flatMap(({ loses }) => loses ?? []).map((text) => text.slice(0, 40))).toMatchInlineSnapshot(`
           [
             "expiring, passing with all messages, if ",
             "the exact types of arguments that Rabbit",
@@ -105,39 +105,36 @@ describe.each(lines)('all that a virtual host of RabbitMQ %s holds', (line) => {
             "for each moved message: the exchange it ",
           ]
         `)
-        const undone = await own.operator.repair(['undo', run!])
-        expect({ code: undone.code, whole: await whole() }, undone.stderr).toEqual({ code: 0, whole: before })
-      } finally {
-        await own.end()
-      }
-    })
+      const undone = await own.operator.repair(['undo', run!])
+      expect({ code: undone.code, whole: await whole() }, undone.stderr).toEqual({ code: 0, whole: before })
+    } finally {
+      await own.end()
+    }
   }, 240_000)
 
   test.each(decisive(kills.slice(line === '3' ? 0 : 1), line === '3' ? 2 : 1))(
     'is so where the run is killed at %s and resumed, or undone',
     async (at) => {
-      await withLine(line, async (server) => {
-        const own = await filled(line, server, { vanishes: false })
-        try {
-          const whole = async (): Promise<Whole> => wholeOf(server, own.vhost.vhost, own.vhost.url)
-          const before = await whole()
-          await own.operator.killedAt(at, words)
-          const { runs } = (await own.operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
-          const undone = await own.operator.repair(['undo', runs[0]!.run])
-          expect({ code: undone.code, whole: once(await whole()) }, undone.stderr).toEqual({
-            code: 0,
-            whole: once(before),
-          })
-          await own.operator.killedAt(at, words)
-          const resumed = await own.operator.run(['resume', '--json'])
-          expect({ code: resumed.code, whole: once(await whole()) }, resumed.stderr).toEqual({
-            code: 0,
-            whole: once(reset(before)),
-          })
-        } finally {
-          await own.end()
-        }
-      })
+      const own = await filled(line, server, { vanishes: false })
+      try {
+        const whole = async (): Promise<Whole> => wholeOf(server, own.vhost.vhost, own.vhost.url)
+        const before = await whole()
+        await own.operator.killedAt(at, words)
+        const { runs } = (await own.operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+        const undone = await own.operator.repair(['undo', runs[0]!.run])
+        expect({ code: undone.code, whole: once(await whole()) }, undone.stderr).toEqual({
+          code: 0,
+          whole: once(before),
+        })
+        await own.operator.killedAt(at, words)
+        const resumed = await own.operator.run(['resume', '--json'])
+        expect({ code: resumed.code, whole: once(await whole()) }, resumed.stderr).toEqual({
+          code: 0,
+          whole: once(reset(before)),
+        })
+      } finally {
+        await own.end()
+      }
     },
     240_000,
   )

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
-import { rabbitmqctlOf } from '../../servers/index.ts'
+import { evaluate } from '../../servers/index.ts'
 import { wire, wireProperties, withDeliveryMode } from './wire.ts'
 import type { Wire, WireProperties, WireTable, WireValue } from './wire.ts'
 
-/** A virtual host as its broker keeps it: `rabbitmqctl eval` shows each term with its type. */
+/** A virtual host as its broker keeps it: each term with its type. */
 export interface Whole {
   /** by name: what it is, and its arguments as Erlang writes them */
   queues: Record<string, { durable: boolean; autoDelete: boolean; type: string; arguments: string }>
@@ -21,8 +19,6 @@ export interface Whole {
    */
   messages: Record<string, string[]>
 }
-
-const run = promisify(execFile)
 
 /** One line for each, fields divided by tabs. */
 const script = (vhost: string): string => `
@@ -39,19 +35,11 @@ const script = (vhost: string): string => `
   Bindings = [io_lib:format("binding\\t~s\\t~w\\t~s\\t~s\\t~w",
       [Name(element(2, B)), element(3, element(4, B)), Name(element(4, B)), element(3, B), element(5, B)])
     || B <- rabbit_binding:list(V)],
-  base64:encode(unicode:characters_to_binary(lists:join("\\n", Queues ++ Exchanges ++ Bindings))).`
+  lists:join("\\n", Queues ++ Exchanges ++ Bindings)`
 
 /** Nothing of what this program reads it with is used here. */
 export async function wholeOf(server: ServerRecord, vhost: string, url: string): Promise<Whole> {
-  const {
-    command: [program = '', ...words],
-    environment,
-  } = rabbitmqctlOf(server)
-  const { stdout } = await run(program, [...words, 'eval', script(vhost)], {
-    env: { ...process.env, ...environment },
-    maxBuffer: 1e8,
-  })
-  const text = Buffer.from([...stdout.matchAll(/"([^"]*)"/g)].map((it) => it[1]).join(''), 'base64').toString()
+  const text = await evaluate(server, script(vhost))
   const rows = text.split('\n').map((line) => line.split('\t'))
   const of = (kind: string): string[][] =>
     rows
