@@ -36,6 +36,7 @@ beforeAll(async () => {
     join(inputs, 'testops-admin.yaml'),
     'deployments:\n  prod:\n    url: http://127.0.0.1:1\n    database: {url: "postgresql://t@127.0.0.1:1/t"}\n' +
       '    broker: {url: "amqp://t@127.0.0.1:1/"}\n    sessions: {url: "redis://127.0.0.1:1/0"}\n' +
+      '  nameless: {database: {url: "postgresql://127.0.0.1:1/t"}}\n' +
       '  own: {url: "http://127.0.0.1:1", checks: [checks/right.mjs, checks/torn.mjs]}\n',
   )
   await mkdir(join(inputs, 'checks'))
@@ -100,6 +101,15 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
     ])
     expect(steady(here)).toEqual(steady(there))
     expect(here.exitCode).toBe(exitCode)
+  })
+
+  test('it says that a database URL must name a user, where the machine has no name for its own', async () => {
+    const words = ['-d', 'nameless', '--config', `${inputs}/testops-admin.yaml`, '--json']
+    const { stdout, exitCode } = await inRoot('doctor', '--only', 'database', ...words)
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringMatching(/names no user, and this machine has no name for user ID \d+"/) as string,
+    ])
   })
 
   test('it serves an AI assistant, for which it starts itself', async () => {

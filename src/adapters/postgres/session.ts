@@ -128,7 +128,7 @@ export class DatabaseSession {
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   ): Promise<DatabaseSession> {
     const login: Login = {
-      user: endpoint.user ?? userInfo().username,
+      user: endpoint.user ?? ownName(),
       database: endpoint.database,
       hasPassword: endpoint.password !== null,
     }
@@ -314,4 +314,17 @@ function connected(socket: Socket): Socket {
       return socket
     },
   })
+}
+
+/** As PostgreSQL's own programs take it. Throws CONFIGURATION where this process runs under a number without a name. */
+function ownName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    throw new AdminError(
+      'CONFIGURATION',
+      `the database URL names no user, and this machine has no name for user ID ${process.getuid?.() ?? '?'}`,
+      [command`postgresql://USER@HOST:5432/DATABASE`],
+    )
+  }
 }
