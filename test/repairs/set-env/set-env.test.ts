@@ -161,7 +161,7 @@ describe('settings', () => {
     expect(await text()).toBe('ALLURE_REDIS_NAMESPACE=x\nALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=60\n')
   })
 
-  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 0), 4))(
+  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 0), 3))(
     'killed at %s, gone on with',
     async (failpoint) => {
       const { someone, text, service } = await situation()
@@ -171,7 +171,7 @@ describe('settings', () => {
     },
   )
 
-  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 1), 4))(
+  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 1), 3))(
     'killed at %s, taken back',
     async (failpoint) => {
       const { someone, text, service } = await situation()

@@ -144,18 +144,13 @@ describe.concurrent('what befalls the database at each instant of unlock-changel
   )
 })
 
-/**
- * Each fault at each instant in the campaign; else both ways together come by each instant once, and by each fault by
- * turns.
- */
+/** Each fault at each instant in the campaign; else both ways together come by each fault once, at other instants. */
 function situations(place: number): [failpoint: string, fault: string][] {
   const names = Object.keys(faults)
   const instants = failpointsOf(kinds)
   if (isCampaign) return instants.flatMap((failpoint) => names.map((name): [string, string] => [failpoint, name]))
-  return decisive(spread(instants, ways.length, place), names.length).map((failpoint, index) => [
-    failpoint,
-    names[(index + place * 4) % names.length]!,
-  ])
+  const own = spread(names, ways.length, place)
+  return decisive(spread(instants, ways.length, place), own.length).map((failpoint, index) => [failpoint, own[index]!])
 }
 
 /** Done, though perhaps not verified, or one error that says what stopped it. */
