@@ -94,6 +94,8 @@ export default defineConfig({
           // every instant in every way
           include: [
             'test/campaign/**/*.test.ts',
+            'test/end-to-end/{page,usage,hostile,build-server,lint-results,init,own-checks}.test.ts',
+            'test/package/packages.test.ts',
             'test/contracts/{broker,broker-boot,repair-lock}.test.ts',
             'test/repairs/**/{killed,broken,faults,back-and-forth,messages,everything,fields}*.test.ts',
             'test/repairs/**/{no-boot,layouts,set-env,service}.test.ts',

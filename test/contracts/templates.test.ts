@@ -33,7 +33,7 @@ const configuration = `deployments:
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace({ shared: true })
+  place = await freshPlace()
   await place.write('testops-admin.yaml', configuration)
   await place.write('ca.pem', await readFile(join(import.meta.dirname, '../fixtures/tls/authority.pem'), 'utf8'))
 })

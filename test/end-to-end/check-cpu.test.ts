@@ -5,7 +5,7 @@ import { freshPlace } from './program.ts'
 import type { Place } from './program.ts'
 
 let place: Place
-beforeAll(async () => void (place = await freshPlace({ shared: true })))
+beforeAll(async () => void (place = await freshPlace()))
 afterAll(async () => place.remove())
 
 test('this machine, where nothing is configured', async () => {

@@ -6,7 +6,7 @@ import { freshPlace } from './program.ts'
 import type { Ended, Place } from './program.ts'
 
 let place: Place
-beforeEach(async () => void (place = await freshPlace({ shared: true })))
+beforeEach(async () => void (place = await freshPlace()))
 afterEach(async () => place.remove())
 
 const trusted = ['--ca', certificate('authority')]

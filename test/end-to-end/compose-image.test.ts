@@ -21,7 +21,7 @@ let project: ComposeProject
 let place: Place
 let before: string
 beforeEach(async () => {
-  place = await freshPlace({ shared: true })
+  place = await freshPlace()
   project = await composeProject()
   project.world.state.images = new Map([[standard, 'linux/amd64']])
   expect((await run(['service', 'start', '--confirm', 'testops'])).exitCode).toBe(0)

@@ -9,7 +9,7 @@ import type { Place } from './program.ts'
 let project: ComposeProject
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace({ shared: true })
+  place = await freshPlace()
   project = await composeProject()
   // its sessions come from there
   own().NetworkSettings.Networks['testops_testops-net']!.IPAddress = '127.0.0.1'

@@ -12,7 +12,7 @@ import type { Ended, Place } from './program.ts'
 
 let project: ComposeProject
 let place: Place
-beforeEach(async () => void (place = await freshPlace({ shared: true })))
+beforeEach(async () => void (place = await freshPlace()))
 afterEach(async () => {
   await project.close()
   await place.remove()

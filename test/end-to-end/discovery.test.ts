@@ -8,7 +8,7 @@ import { freshPlace } from './program.ts'
 import type { Place } from './program.ts'
 
 let place: Place
-beforeAll(async () => void (place = await freshPlace({ shared: true })))
+beforeAll(async () => void (place = await freshPlace()))
 afterAll(async () => place.remove())
 
 const image = 'registry.example.org/qameta/testops:26.2.1'

@@ -16,7 +16,7 @@ const silent = createServer((socket) => void held.add(socket.on('error', () => u
 let port: number
 
 beforeEach(async () => {
-  place = await freshPlace()
+  place = await freshPlace({ isApart: true })
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   port = (silent.address() as AddressInfo).port
 })

@@ -36,7 +36,7 @@ const configuration = `deployments:
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace({ shared: true })
+  place = await freshPlace()
   await place.write('testops-admin.yaml', configuration)
 })
 afterEach(async () => place.remove())
@@ -224,7 +224,7 @@ test('refuses a secret that the configuration holds in clear, and does not repea
 })
 
 test('without a configuration, a name is enough for alerts, and nothing else is guessed', async () => {
-  const empty = await freshPlace({ shared: true })
+  const empty = await freshPlace()
   try {
     const run = async (...words: string[]): Promise<Ended> =>
       empty.run(['init', '--template', ...words], { environment: { KUBECONFIG: '/none', DOCKER_HOST: 'unix:///none' } })

@@ -30,7 +30,7 @@ interface Rendered {
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace({ shared: true })
+  place = await freshPlace()
   await place.write(
     'testops-admin.yaml',
     'deployments:\n  prod:\n    platform: kubernetes\n    kubernetes: {context: test, namespace: testops}\n' +

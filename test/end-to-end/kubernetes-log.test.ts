@@ -5,7 +5,7 @@ import { startApiServer } from '../kubernetes/server.ts'
 import { freshPlace } from './program.ts'
 
 test.each(['chunked', 'close'])('a log that breaks off in the middle is undetermined: %s', async (how) => {
-  const place = await freshPlace({ shared: true })
+  const place = await freshPlace()
   onTestFinished(async () => place.remove())
   await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
   const server = await startApiServer(recordedCluster())

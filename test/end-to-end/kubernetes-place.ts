@@ -19,7 +19,7 @@ export function kubernetesPlace(settings: Readonly<Record<string, string>> = {})
   let world: KubernetesWorld
   let place: Place
   beforeEach(async () => {
-    place = await freshPlace({ shared: true })
+    place = await freshPlace()
     await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
     world = await kubernetesWorld(settings)
     await expect.poll(world.isReady, { timeout: 20_000 }).toBe(true)

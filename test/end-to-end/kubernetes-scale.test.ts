@@ -42,7 +42,7 @@ async function smallOn(
 }
 
 test('doctor on a large namespace of a large cluster reads pages, few of them, and stays small', async () => {
-  const place = await freshPlace()
+  const place = await freshPlace({ isApart: true })
   onTestFinished(async () => place.remove())
   await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
   const world = await kubernetesWorld()
@@ -88,7 +88,7 @@ function crowd(cluster: Cluster, count: number): void {
 }
 
 test('repairs, and what finds the service without a configuration, on the same stay as small', async () => {
-  const place = await freshPlace()
+  const place = await freshPlace({ isApart: true })
   onTestFinished(async () => place.remove())
   const world = await kubernetesWorld()
   onTestFinished(async () => world.close())

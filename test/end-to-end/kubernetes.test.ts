@@ -14,7 +14,7 @@ import type { Ended, Place } from './program.ts'
 let world: KubernetesWorld
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace({ shared: true })
+  place = await freshPlace()
   await place.write('testops-admin.yaml', 'deployments:\n  prod: {platform: kubernetes}\n')
 })
 afterEach(async () => {

@@ -6,7 +6,7 @@ import type { Place } from './program.ts'
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace({ shared: true })
+  place = await freshPlace()
   // a result whose name is longer than its field, and one that is no JSON
   const uuid = '6c7f9a3e-0d0a-4d4b-8f3e-5f5d2a1b0c01'
   const result = { uuid, historyId: 'h', name: 'n'.repeat(300), fullName: 'a.b', status: 'passed', start: 1, stop: 2 }

@@ -13,7 +13,7 @@ import type { Ended, Place } from './program.ts'
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace()
+  place = await freshPlace({ isApart: true })
   mkdirSync(join(place.directory, 'checks'))
 })
 afterEach(async () => {

@@ -9,6 +9,7 @@ import { scanHtml } from '../../src/output/scan/html.ts'
 import { eventful, healthy, hostile } from '../output/reports.ts'
 import * as scans from '../output/scan/documents.ts'
 import { browserProgram } from '../support/browser.ts'
+import { spread } from '../support/campaign.ts'
 import { freshPlace } from './program.ts'
 import type { Place } from './program.ts'
 
@@ -141,13 +142,15 @@ test(
   timeoutMs,
 )
 
+const looks = [
+  ['light', 390],
+  ['dark', 390],
+  ['dark', 1440],
+  ['light', 1440],
+] as const
+
 describe.each(everyPage)('%s', (name) => {
-  test.each([
-    ['light', 390],
-    ['dark', 390],
-    ['light', 1440],
-    ['dark', 1440],
-  ] as const)(
+  test.each(spread(looks, 2, everyPage.indexOf(name) % 2))(
     'is accessible in %s at %d pixels, fits, and asks for nothing',
     async (colorScheme, width) => {
       const { page, did } = await opened(name, { colorScheme, viewport: { width, height: 900 } })

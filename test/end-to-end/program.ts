@@ -33,8 +33,8 @@ export interface Place {
   remove(): Promise<void>
 }
 
-/** `shared`: commands may share a process, but where one is killed or reads its input. */
-export async function freshPlace({ shared = false } = {}): Promise<Place> {
+/** Commands share a process, but where one is killed or reads its input. `isApart`: each has one of its own. */
+export async function freshPlace({ isApart = false } = {}): Promise<Place> {
   const directory = await mkdtemp(join(tmpdir(), 'testops-admin-'))
   await mkdir(compiled, { recursive: true, mode: 0o700 })
   return {
@@ -54,7 +54,7 @@ export async function freshPlace({ shared = false } = {}): Promise<Place> {
         TZ: 'UTC',
         ...environment,
       }
-      if (shared && input === undefined && !meanwhile && mayShare(env))
+      if (!isApart && input === undefined && !meanwhile && mayShare(env))
         return { ...(await runWarm({ words, directory, environment: env })), milliseconds: performance.now() - begin }
       return new Promise((resolve, reject) => {
         const child = spawn(process.execPath, [program, ...words], {

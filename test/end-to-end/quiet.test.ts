@@ -19,7 +19,7 @@ const edit = ['use-legacy-image', '--values', 'values.yaml', '--confirm', 'value
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace()
+  place = await freshPlace({ isApart: true })
   await mkdir(join(place.directory, 'results'))
   await place.write(`results/${result.uuid}-result.json`, JSON.stringify(result))
   await place.write('values.yaml', values)

@@ -82,7 +82,7 @@ describe('on compose', () => {
   })
 
   test('a report holds the compose files, and doctor says the same from it without an engine', async () => {
-    place = await freshPlace({ shared: true })
+    place = await freshPlace()
     project = await composeProject(settings)
     const environment = { PATH: join(project.world.folder, 'bin') }
     await appendFile(

@@ -9,7 +9,7 @@ import type { Place } from './program.ts'
 
 /** A machine on which `getent`, as every program that looks a name up, does this. */
 async function machine(getent: string): Promise<{ place: Place; path: string }> {
-  const place = await freshPlace()
+  const place = await freshPlace({ isApart: true })
   onTestFinished(async () => place.remove())
   const path = join(place.directory, 'bin')
   await mkdir(path)

@@ -6,7 +6,7 @@ import { freshPlace } from './program.ts'
 import type { Place } from './program.ts'
 
 let place: Place
-beforeAll(async () => void (place = await freshPlace({ shared: true })))
+beforeAll(async () => void (place = await freshPlace()))
 afterAll(async () => place.remove())
 
 async function configured(url: string, token = 'apiToken: {env: TESTOPS_TOKEN}'): Promise<string> {

@@ -22,7 +22,7 @@ const nobody = 65534
 let place: Place
 let trap: string
 beforeEach(async () => {
-  place = await freshPlace()
+  place = await freshPlace({ isApart: true })
   trap = join(place.directory, 'executed')
   mkdirSync(join(place.directory, 'bin'))
 })

@@ -8,7 +8,7 @@ import type { Place } from './program.ts'
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace()
+  place = await freshPlace({ isApart: true })
 })
 afterEach(async () => place.remove())
 

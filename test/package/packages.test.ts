@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { decisive } from '../support/campaign.ts'
 import { debianFiles, debianProgram } from '../support/debian-program.ts'
 import { arch, debianArch, ended, madePackages, packageProgram, packaging } from './made.ts'
 import type { Ended } from './made.ts'
@@ -199,12 +200,14 @@ test('the file for arm64 runs under an emulator, and does what the package does'
   expect((await ended([...start, '--version'], { env })).stdout).toMatch(
     /^testops-admin\/\S+ linux-arm64 node-v22\.\S+\n$/,
   )
-  for (const words of [
-    ['explain', 'stuck-lock', '--json'],
+  const commands = [
     ['scan-logs', log, '--json'],
+    ['explain', 'stuck-lock', '--json'],
     // what a processor is good for is another matter
     ['doctor', '--config', config, '--only', 'database', '--json'],
-  ]) {
+  ]
+  // the emulator takes seconds for each
+  for (const words of decisive(commands, 1)) {
     const steady = (it: Ended): Ended => ({
       ...it,
       stdout: it.stdout
