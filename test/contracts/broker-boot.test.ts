@@ -68,7 +68,7 @@ async function node(line: RabbitmqLine, { khepri = false } = {}): Promise<Node> 
   }
 }
 
-/** 3.10 and 4.3 are in test/repairs/reset-queues/no-boot.test.ts each time. */
+/** 4.3 is in test/repairs/reset-queues/no-boot.test.ts each time. */
 const lines: [string, RabbitmqLine, { khepri?: boolean }][] = [
   ['4.0 with Khepri', '4.0', { khepri: true }],
   ['4.3', '4.3-permitting', {}],

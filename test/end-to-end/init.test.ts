@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { decisive } from '../support/campaign.ts'
 import { onTerminal } from '../support/terminal.ts'
 import type { Answer, Shown } from '../support/terminal.ts'
 
@@ -59,7 +60,7 @@ const draft = async (): Promise<{ text: string; mode: number } | null> => {
   return { text: await readFile(file, 'utf8'), mode: (await stat(file)).mode & 0o777 }
 }
 
-test.each([0, 1, 2, 3, 4, 5, 6, 7, 10])(
+test.each(decisive([0, 1, 2, 3, 4, 5, 6, 7, 10], 3))(
   'Ctrl-C after %i answers keeps them',
   async (count) => {
     const [next] = questions.slice(count)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sharedLab } from '../lab/support/own-lab.ts'
+import { decisive } from '../support/campaign.ts'
 import { followed, followNext } from './follow.ts'
 import { rowTimeoutMs } from './matrix.ts'
 
@@ -22,7 +23,7 @@ describe('Next: as it is typed leads to health', () => {
 })
 
 describe('Next: leads to one step by hand on', () => {
-  test.each([
+  const steps: readonly (readonly [string, RegExp])[] = [
     ['clock-skew/far', /^sudo timedatectl set-ntp true {3}# on this machine$/],
     ['token-refused', /^\$\{EDITOR:-vi\} \S+\/secrets\/api-token {3}# on this machine$/],
     ['legacy-too-early', /^docker pull registry\.example\.org\/testops\/testops-legacy:527u01 {3}# on this machine$/],
@@ -32,7 +33,8 @@ describe('Next: leads to one step by hand on', () => {
       /^psql -h \S+ -p \d+ -U postgres -d testops -c 'SELECT pid, .*' {3}# on this machine$/,
     ],
     ['broker-down', /^sudo systemctl start rabbitmq-server {3}# on this machine$/],
-  ] as const)(
+  ]
+  test.each(decisive(steps, 3))(
     '%s',
     async (name, step) => {
       await lab.must('lab', 'break', name)

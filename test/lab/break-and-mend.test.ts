@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/core/check.ts'
 import type { LabState } from '../../src/lab/state.ts'
 import type { LabBreakDocument, LabMendDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
+import { decisive } from '../support/campaign.ts'
 import { ownLab, sharedLab } from './support/own-lab.ts'
 import type { OwnLab } from './support/own-lab.ts'
 
@@ -220,7 +221,7 @@ describe('with a lab', () => {
   test.each(['SIGKILL', 'SIGINT'] as const)(
     'half a break that was ended by %s is mended',
     async (signal) => {
-      for (const afterMs of [0, 150, 400]) {
+      for (const afterMs of decisive(signal === 'SIGKILL' ? [150, 0, 400] : [0, 150, 400], 1)) {
         const half = lab.start('lab', 'break', 'stuck-lock/waiting', 'store-full')
         await until(() => stateOf(lab).faults.length > 0)
         await sleep(afterMs)
@@ -271,7 +272,7 @@ describe('with a lab', () => {
   test(
     'half a mend that was killed is finished by the next',
     async () => {
-      for (const afterMs of [50, 300, 800]) {
+      for (const afterMs of decisive([300, 50, 800], 1)) {
         await lab.must('lab', 'break', 'broker-down', 'stuck-lock/waiting')
         const half = lab.start('lab', 'mend')
         await until(() => stateOf(lab).faults.some(({ state }) => state === 'half'))

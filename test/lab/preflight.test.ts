@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PreflightDocument } from '../../src/output/preflight.ts'
 import { faultsOf } from '../output/schemas.ts'
+import { decisive } from '../support/campaign.ts'
 import { sharedLab } from './support/own-lab.ts'
 
 const timeoutMs = 120_000
@@ -42,7 +43,7 @@ test('without a backup it is not known, and the steps begin with one', async () 
   expect(stdout).toMatch(/\nNot known whether it is ready for 527u02\. Exit code 3\.\n$/)
 })
 
-test.each([
+const inTheWay: readonly (readonly [string, readonly string[], number, string])[] = [
   ['stuck-lock/given-up', [], 1, 'database/changelog-lock'],
   ['stuck-lock/unnoticed', [], 2, 'database/changelog-lock'],
   ['live-lock', [], 1, 'database/changelog-lock'],
@@ -55,7 +56,9 @@ test.each([
   ['service-down', [], 1, 'service/running'],
   ['broker-down', [], 1, 'broker/reachable'],
   ['database-down', [], 1, 'database/reachable'],
-] as const)(
+]
+
+test.each(decisive(inTheWay, 6))(
   '%s stands in the way, and nothing else does',
   async (fault, more, exitCode, id) => {
     await lab.must('lab', 'break', fault)
@@ -68,7 +71,7 @@ test.each([
   timeoutMs,
 )
 
-test.each(['legacy-needless', 'token-refused', 'debug-left-on'])(
+test.each(decisive(['legacy-needless', 'token-refused', 'debug-left-on'], 1))(
   '%s stands in no way',
   async (fault) => {
     await lab.must('lab', 'break', fault)

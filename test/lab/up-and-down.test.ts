@@ -9,6 +9,7 @@ import { codeOf } from '../../src/core/error.ts'
 import { readServer, removeServer, stopServer } from '../../src/lab/servers/index.ts'
 import type { HistoryDocument } from '../../src/output/history.ts'
 import type { LabDownDocument, LabStatusDocument, LabUpDocument } from '../../src/output/lab.ts'
+import { decisive } from '../support/campaign.ts'
 import { ownLab } from './support/own-lab.ts'
 import type { OwnLab } from './support/own-lab.ts'
 
@@ -157,10 +158,11 @@ describe('lab up', () => {
 })
 
 describe('a lab after another one', () => {
-  test.each([
-    ['lab down', async (): Promise<void> => lab.must('lab', 'down')],
+  const ends: [string, () => Promise<void>][] = [
     ['the folder was removed by hand', removedByHand],
-  ])(
+    ['lab down', async () => lab.must('lab', 'down')],
+  ]
+  test.each(decisive(ends, 1))(
     'knows nothing of a repair of the former one that did not come to its end: %s',
     async (_, end) => {
       await lab.must('lab', 'up')
@@ -176,13 +178,14 @@ describe('a lab after another one', () => {
 })
 
 describe('lab down', () => {
-  // afterEach takes it down and looks for what is left
-  test.each([
-    ['before any server is on record', 'lab.json'],
+  const instants = [
     ['while servers start', 'servers/rabbitmq-4.3/server.json'],
+    ['before any server is on record', 'lab.json'],
     ['once the service is about to start', 'service/service.env'],
     ['when the service has just been started', 'service/service.pid'],
-  ])(
+  ]
+  // afterEach takes it down and looks for what is left
+  test.each(decisive(instants, 2))(
     'leaves nothing of a `lab up` that was killed %s',
     async (_when, file) => {
       const up = lab.start('lab', 'up')

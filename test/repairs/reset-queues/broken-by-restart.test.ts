@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
 import { brokerControl, resumeServer, stopServer } from '../../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
 import { startBroker } from '../../servers/index.ts'
+import type { OwnBroker } from '../../servers/index.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment, State } from './own-broker.ts'
 import { decisive, isCampaign } from '../../support/campaign.ts'
@@ -249,11 +250,14 @@ async function isTold(
   ).toEqual({ lost: isLost.map(() => 1), rest: [] })
 }
 
+let broker: OwnBroker
+beforeAll(async () => void (broker = await startBroker('3')))
+afterAll(async () => broker.remove())
+
 describe('a broker that goes while messages are moved,', () => {
   test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))(
     'as %s: it ends with 6, and what waited in durable queues comes back',
     async (how) => {
-      const broker = await startBroker('3')
       const begun: Begun[] = []
       try {
         for (const coming of decisive(comings, 2)) begun.push(await stoppedAt(broker.server, coming))
@@ -263,7 +267,6 @@ describe('a broker that goes while messages are moved,', () => {
         for (const one of begun) await endsWell(one)
       } finally {
         for (const { own } of begun) await own.end().catch(() => undefined)
-        await broker.remove()
       }
     },
     isCampaign ? 600_000 : 240_000,
@@ -274,7 +277,6 @@ describe('a broker that goes while nothing is being moved,', () => {
   test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))(
     'as %s: what goes with its transient queues is told once',
     async (how) => {
-      const broker = await startBroker('3')
       const begun: (Between & Omit<Begun, keyof Coming>)[] = []
       try {
         for (const one of decisive(between, 3)) begun.push(await stoppedAt(broker.server, one))
@@ -283,7 +285,6 @@ describe('a broker that goes while nothing is being moved,', () => {
         for (const one of begun) await isTold({ ...one, loses: one.said !== null }, one)
       } finally {
         for (const { own } of begun) await own.end().catch(() => undefined)
-        await broker.remove()
       }
     },
     isCampaign ? 600_000 : 240_000,
@@ -294,20 +295,15 @@ describe('a broker whose process is killed as soon as messages were moved,', () 
   test.each(['its node is killed and started'])(
     'as %s: what it holds once more is brought back or left out',
     async (how) => {
-      const broker = await startBroker('3')
-      try {
-        for (const one of decisive(atOnce, 2)) {
-          const begun = await stoppedAt(broker.server, one)
-          try {
-            await restarts[how]!.down(broker.server)
-            await restarts[how]!.up(broker.server)
-            await isTold({ ...begun, loses: one.said !== null }, one)
-          } finally {
-            await begun.own.end().catch(() => undefined)
-          }
+      for (const one of decisive(atOnce, 1)) {
+        const begun = await stoppedAt(broker.server, one)
+        try {
+          await restarts[how]!.down(broker.server)
+          await restarts[how]!.up(broker.server)
+          await isTold({ ...begun, loses: one.said !== null }, one)
+        } finally {
+          await begun.own.end().catch(() => undefined)
         }
-      } finally {
-        await broker.remove()
       }
     },
     isCampaign ? 600_000 : 240_000,

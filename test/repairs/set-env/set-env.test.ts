@@ -161,7 +161,7 @@ describe('settings', () => {
     expect(await text()).toBe('ALLURE_REDIS_NAMESPACE=x\nALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=60\n')
   })
 
-  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 0), 3))(
+  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 0), 2))(
     'killed at %s, gone on with',
     async (failpoint) => {
       const { someone, text, service } = await situation()
@@ -171,7 +171,7 @@ describe('settings', () => {
     },
   )
 
-  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 1), 3))(
+  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 1), 2))(
     'killed at %s, taken back',
     async (failpoint) => {
       const { someone, text, service } = await situation()
@@ -235,7 +235,7 @@ describe('a secret', () => {
   test.each(
     decisive(
       failpointsOf(['set-secret']).filter((name) => name !== 'begin:copied'),
-      5,
+      3,
     ),
   )('killed at %s, gone on with, and taken back', async (failpoint) => {
     const { someone, text, service, secretFile } = await situation()
@@ -247,7 +247,7 @@ describe('a secret', () => {
     expect([await text(), await service.isRunning()]).toEqual([before, true])
   })
 
-  test.each(decisive(undoFailpointsOf(['set-secret']), 3))(
+  test.each(decisive(undoFailpointsOf(['set-secret']), 2))(
     'killed at %s, while it is taken back',
     async (failpoint) => {
       const { someone, text, secretFile } = await situation()

@@ -65,7 +65,7 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
       const at = await stuck({ withBroker: true })
       const [ends, expected]: [Ends, Ends] = [{}, {}]
       try {
-        for (const failpoint of withinShare(decisive(spread(failpointsOf(kinds), ways.length, place), 3))) {
+        for (const failpoint of withinShare(decisive(spread(failpointsOf(kinds), ways.length, place), 2))) {
           const held = await at.reset()
           const machines = { here: await at.someone.elsewhere(), there: await at.someone.elsewhere() }
           await machines.here.killedAt(failpoint, ['unlock-changelog'])
@@ -111,10 +111,13 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
       const [ends, expected]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}]
       try {
         for (const failpoint of withinShare(
-          spread(
-            failpointsOf(['insert-lock-row', 'remove-lock-rows']).filter((it) => /-rows?:/.test(it)),
-            2,
-            place,
+          decisive(
+            spread(
+              failpointsOf(['insert-lock-row', 'remove-lock-rows']).filter((it) => /-rows?:/.test(it)),
+              2,
+              place,
+            ),
+            3,
           ),
         )) {
           await at.reset()
