@@ -11,7 +11,7 @@ import type { Ended, Place } from './program.ts'
 
 let place: Place
 beforeEach(async () => {
-  place = await freshPlace()
+  place = await freshPlace({ isApart: true })
 })
 afterEach(async () => place.remove())
 
