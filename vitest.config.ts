@@ -95,10 +95,10 @@ export default defineConfig({
           include: [
             'test/campaign/**/*.test.ts',
             'test/end-to-end/{compose-image,page,usage,hostile,build-server,lint-results,init,own-checks}.test.ts',
-            'test/package/packages.test.ts',
+            'test/package/{packages,repairs}.test.ts',
             'test/lab/{break-and-mend,preflight,up-and-down}.test.ts',
             'test/contracts/{broker,broker-boot,repair-lock}.test.ts',
-            'test/repairs/**/{killed,broken,faults,back-and-forth,messages,everything,fields}*.test.ts',
+            'test/repairs/**/{killed,broken,faults,back-and-forth,messages,everything,fields,more}*.test.ts',
             'test/repairs/**/{no-boot,layouts,set-env,service}.test.ts',
             'test/faults/{old-broker,next}.test.ts',
             'test/hostile/{checks,outputs}.test.ts',

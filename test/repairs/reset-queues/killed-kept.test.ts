@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failpointsOf } from '../support/failpoints.ts'
-import { spread } from '../../support/campaign.ts'
+import { decisive, spread } from '../../support/campaign.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'
@@ -25,43 +25,42 @@ async function reading({ connect }: QueueDeployment): Promise<() => Promise<void
 }
 
 describe.concurrent('while the service reads, killed', () => {
-  test.each(ways.flatMap((way, place) => spread(points, ways.length, place).map((point) => ({ point, way }))))(
-    'at $point, then $way',
-    async ({ point, way }) => {
-      const own = await queueDeployment('3', { declares })
-      const { operator, service } = own
-      try {
-        for (const { name } of declares.queues) await own.fill(name, ['1', '2', '3'])
-        const before = await own.state()
-        const leave = await reading(own)
-        await operator.killedAt(point, words.slice(0, 3))
-        const { runs } = (await operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
-        const run = runs[0]!.run
-        if (way === 'undo') {
-          const undone = await operator.repair(['undo', run])
-          expect({ code: undone.code, calls: await service.calls() }).toEqual({ code: 0, calls: [] })
-          // a queue without its last reader goes: so this is all that can be seen of it
-          await own.fill('passing', ['4'])
-          await leave()
-          expect(await own.texts('upload')).toEqual(['1', '2', '3'])
-          return
-        }
-        const someone = way === 'resume' ? operator : await operator.elsewhere()
-        const begun = someone.begin([
-          ...(way === 'resume' ? ['resume'] : ['resume', '--adopt']),
-          run,
-          ...(way === 'resume' ? [] : foreign),
-          '--confirm',
-          'prod',
-          '--json',
-        ])
-        while ((await service.calls()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  test.each(
+    ways.flatMap((way, place) => decisive(spread(points, ways.length, place), 2).map((point) => ({ point, way }))),
+  )('at $point, then $way', async ({ point, way }) => {
+    const own = await queueDeployment('3', { declares })
+    const { operator, service } = own
+    try {
+      for (const { name } of declares.queues) await own.fill(name, ['1', '2', '3'])
+      const before = await own.state()
+      const leave = await reading(own)
+      await operator.killedAt(point, words.slice(0, 3))
+      const { runs } = (await operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+      const run = runs[0]!.run
+      if (way === 'undo') {
+        const undone = await operator.repair(['undo', run])
+        expect({ code: undone.code, calls: await service.calls() }).toEqual({ code: 0, calls: [] })
+        // a queue without its last reader goes: so this is all that can be seen of it
+        await own.fill('passing', ['4'])
         await leave()
-        const { code } = await begun.ended
-        expect({ code, state: withoutRepetitions(await own.state()) }).toEqual({ code: 0, state: madeDurable(before) })
-      } finally {
-        await own.end()
+        expect(await own.texts('upload')).toEqual(['1', '2', '3'])
+        return
       }
-    },
-  )
+      const someone = way === 'resume' ? operator : await operator.elsewhere()
+      const begun = someone.begin([
+        ...(way === 'resume' ? ['resume'] : ['resume', '--adopt']),
+        run,
+        ...(way === 'resume' ? [] : foreign),
+        '--confirm',
+        'prod',
+        '--json',
+      ])
+      while ((await service.calls()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+      await leave()
+      const { code } = await begun.ended
+      expect({ code, state: withoutRepetitions(await own.state()) }).toEqual({ code: 0, state: madeDurable(before) })
+    } finally {
+      await own.end()
+    }
+  })
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
+import { decisive, spread } from '../../support/campaign.ts'
 
 const reset = ['reset-queues', '--drain', '0']
 /** of three digits each */
@@ -57,7 +58,7 @@ async function overfull({ values, autoDelete = false }: (typeof kinds)[number]):
 }
 
 describe.concurrent('a queue that refuses what is too much, and holds more, has all of it afterwards: bounded', () => {
-  test.each(kinds)(
+  test.each(decisive(kinds, 3))(
     '$kind',
     async (kind) => {
       const own = await overfull(kind)
@@ -79,8 +80,8 @@ describe.concurrent('a queue that refuses what is too much, and holds more, has 
 
   // before an attempt is confirmed, and once some are ours
   test.each(
-    ['published#2', 'confirmed#2', 'acked#2'].flatMap((instant) =>
-      [kinds[0]!, kinds[2]!].map((kind) => ({ ...kind, instant })),
+    ['published#2', 'confirmed#2', 'acked#2'].flatMap((instant, index) =>
+      spread([kinds[0]!, kinds[2]!], 2, index % 2).map((kind) => ({ ...kind, instant })),
     ),
   )(
     '$kind, where its way back is killed at $instant',
