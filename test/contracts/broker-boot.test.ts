@@ -101,7 +101,7 @@ test.each<RabbitmqLine>(isCampaign ? ['4.0'] : [])(
 )
 
 test.each<RabbitmqLine>(isCampaign ? ['3'] : [])(
-  'RabbitMQ %s before 3.13 boots only without that line',
+  'boots only without that line before 3.13: RabbitMQ %s',
   async (line) => {
     const { boot } = await node(line)
     const log = (await boot(permitted)) as string

@@ -33,7 +33,7 @@ export interface Place {
   remove(): Promise<void>
 }
 
-/** Commands share a process, but where one is killed or reads its input. `isApart`: each has one of its own. */
+/** Commands share a process, except those that are killed or read their input. `isApart`: each has its own. */
 export async function freshPlace({ isApart = false } = {}): Promise<Place> {
   const directory = await mkdtemp(join(tmpdir(), 'testops-admin-'))
   await mkdir(compiled, { recursive: true, mode: 0o700 })

@@ -22,8 +22,8 @@ describe('on an older broker, doctor judges', () => {
 
 /** Two at once: both causes are named, and neither hides the other, unless one really follows from the other. */
 const pairs: readonly [first: string, second: string, exitCode: number, roots: readonly string[]][] = [
-  ['stuck-lock/waiting', 'broker-down', 1, ['database/changelog-lock error', 'broker/reachable error']],
   ['live-lock', 'broker-down', 1, ['broker/reachable error']],
+  ['stuck-lock/waiting', 'broker-down', 1, ['database/changelog-lock error', 'broker/reachable error']],
   // a clock that is off is why sessions are
   ['stale-sessions/ahead', 'clock-skew/far', 1, ['service/clocks error']],
   ['unknown-host', 'service-down', 1, ['integrations/reachable error', 'service/running error']],

@@ -51,7 +51,8 @@ test.each(tables)(
       const healthy = JSON.stringify(await report(check, one, count))
       const step = Math.max(1, Math.floor(count.met / mostSingly))
       const singly = Array.from({ length: Math.ceil(count.met / step) }, (_, index) => index * step)
-      for (const which of [...singly, 'all' as const]) {
+      for (const [index, which] of [...singly, 'all' as const].entries()) {
+        const turn = which === 'all' ? which : index
         const made = await report(check, one, { which, met: 0 })
         if (made === null) {
           impossible += 1
@@ -62,9 +63,9 @@ test.each(tables)(
         const whole = reportOf([made])
         const what = `${check.id}: ${one.situation}, text ${which}`
         for (const verbose of [false, true])
-          assertHarmless(what, (screen) => doctorTable(whole, { screen, exitCode: 1, verbose }))
-        assertHarmless(what, (screen) => doctorShort(whole, screen))
-        assertHarmless(what, (screen) => doctorChanges(whole, null, screen))
+          assertHarmless(what, turn, (screen) => doctorTable(whole, { screen, exitCode: 1, verbose }))
+        assertHarmless(what, turn, (screen) => doctorShort(whole, screen))
+        assertHarmless(what, turn, (screen) => doctorChanges(whole, null, screen))
         assertHarmlessJson(what, jsonText(whole), whole)
       }
     }

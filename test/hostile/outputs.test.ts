@@ -580,8 +580,8 @@ describe('no text of a document steers what is printed of it', () => {
       for (const document of documents) {
         const isNew = !asJson.has(document)
         asJson.add(document)
-        for (const hostile of eachPoisoned(document, place)) {
-          assertHarmless(name, (screen) => {
+        for (const { hostile, turn } of eachPoisoned(document, place)) {
+          assertHarmless(name, turn, (screen) => {
             let shown: string | readonly string[]
             try {
               shown = print(hostile as never, screen)

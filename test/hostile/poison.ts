@@ -72,15 +72,19 @@ export function poisoned<T>(value: T, poisoning: Poisoning): T {
   return walk(value) as T
 }
 
+/** Which screens a printing is looked at on: the wide one and one of the narrow ones by turns, or all. */
+export type Turn = number | 'all'
+
 /**
- * The value with the poison in each of its texts, one after the other, then in all. Outside a campaign only every third
- * text is poisoned alone, from `place` on: most that harms does so where all are.
+ * Yields the value with the poison in each of its texts, one after the other, then in all. Outside a campaign, only
+ * every third text is poisoned alone, from `place` on.
  */
-export function* eachPoisoned<T>(value: T, place: number): Generator<T> {
+export function* eachPoisoned<T>(value: T, place: number): Generator<{ hostile: T; turn: Turn }> {
   const counted: Poisoning = { which: -1, met: 0 }
   poisoned(value, counted)
-  for (const which of spread([...Array(counted.met).keys()], 3, place % 3)) yield poisoned(value, { which, met: 0 })
-  yield poisoned(value, { which: 'all', met: 0 })
+  const singly = spread([...Array(counted.met).keys()], 3, place % 3)
+  for (const [turn, which] of singly.entries()) yield { hostile: poisoned(value, { which, met: 0 }), turn }
+  yield { hostile: poisoned(value, { which: 'all', met: 0 }), turn: 'all' }
 }
 
 /** Screens on which no line is broken, and on which many are. */
@@ -90,14 +94,13 @@ const screens = [
   { columns: 80, colour: true },
 ] as const
 
-/** How many printings were looked at: those on narrow screens take turns. */
-let printings = 0
-
-/** Throws where one of the printings could harm. A forged line is looked for where the program itself breaks none. */
-export function assertHarmless(what: string, print: (screen: (typeof screens)[number]) => string): void {
+/**
+ * Throws if a printing could harm. A forged line is looked for where the program itself breaks none. In a campaign,
+ * every printing is looked at on all screens.
+ */
+export function assertHarmless(what: string, turn: Turn, print: (screen: (typeof screens)[number]) => string): void {
   const [wide, ...narrow] = screens
-  printings += 1
-  for (const screen of [wide, ...spread(narrow, narrow.length, printings % narrow.length)]) {
+  for (const screen of [wide, ...(turn === 'all' ? narrow : spread(narrow, narrow.length, turn % narrow.length))]) {
     const text = print(screen)
     const harm = harmIn(screen.columns > 1000 ? text : text.replaceAll('FORGED', 'forged'), screen.colour)
     if (harm !== null) throw new Error(`${what}, ${screen.columns} columns: ${harm}`)

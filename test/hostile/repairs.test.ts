@@ -129,15 +129,15 @@ describe('nothing that a part says steers what is printed of the plan', () => {
             )
             planned += 1
             const document = documentOf(plan, { outcome: 'planned' })
-            assertHarmless(what, (screen) => planText(plan, screen))
-            assertHarmless(what, (screen) =>
+            assertHarmless(what, 'all', (screen) => planText(plan, screen))
+            assertHarmless(what, 'all', (screen) =>
               takeBackText(
                 plan,
                 plan.steps.map((_, index) => index),
                 screen,
               ),
             )
-            assertHarmless(what, (screen) => repairText(document, screen))
+            assertHarmless(what, 'all', (screen) => repairText(document, screen))
             assertHarmlessJson(what, jsonText(document), document)
             return JSON.stringify(plan)
           } catch (error) {
@@ -145,7 +145,7 @@ describe('nothing that a part says steers what is printed of the plan', () => {
             if (!(error instanceof AdminError)) throw error
             refused += 1
             const { code, message, suggestions } = error
-            assertHarmless(what, (screen) => errorText({ error: { code, message, suggestions } }, screen))
+            assertHarmless(what, 'all', (screen) => errorText({ error: { code, message, suggestions } }, screen))
             assertHarmlessJson(what, jsonText({ message, suggestions }), { message, suggestions })
             return message
           }

@@ -108,7 +108,7 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
     const { stdout, exitCode } = await inRoot('doctor', '--only', 'database', ...words)
     expect([exitCode, stdout]).toEqual([
       1,
-      expect.stringMatching(/names no user, and this machine has no name for user ID \d+"/) as string,
+      expect.stringMatching(/names no user, and this machine has no name for user ID \d+: write postgresql:/) as string,
     ])
   })
 

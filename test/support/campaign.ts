@@ -34,6 +34,15 @@ export function takingTurns(n: number, place: number): (name: string, run: () =>
   }
 }
 
+/**
+ * Returns all items in a campaign, else at most that many at even distances, without the first and the last: of the
+ * instants of a run these are the ones at which nothing is done yet, or everything.
+ */
+export function inner<T>(all: readonly T[], most: number): T[] {
+  if (isCampaign || all.length <= most) return [...all]
+  return Array.from({ length: most }, (_, index) => all[Math.round(((index + 1) * (all.length - 1)) / (most + 1))]!)
+}
+
 /** Returns all items in a campaign, else at most that many: the first, the last, and others at even distances. */
 export function decisive<T>(all: readonly T[], most: number): T[] {
   if (isCampaign || all.length <= most) return [...all]

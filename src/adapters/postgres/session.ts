@@ -316,15 +316,18 @@ function connected(socket: Socket): Socket {
   })
 }
 
-/** As PostgreSQL's own programs take it. Throws CONFIGURATION where this process runs under a number without a name. */
+/**
+ * Returns the name of this process's user, as PostgreSQL's own programs do. Throws CONFIGURATION if this machine has no
+ * name for it.
+ */
 function ownName(): string {
   try {
     return userInfo().username
   } catch {
     throw new AdminError(
       'CONFIGURATION',
-      `the database URL names no user, and this machine has no name for user ID ${process.getuid?.() ?? '?'}`,
-      [command`postgresql://USER@HOST:5432/DATABASE`],
+      `the database URL names no user, and this machine has no name for user ID ${process.getuid?.() ?? '?'}: ` +
+        'write postgresql://USER@HOST:5432/DATABASE',
     )
   }
 }

@@ -5,7 +5,7 @@ import { kubernetesTools } from '../../support/kubernetes-tools.ts'
 import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { after, before, situation } from './situation.ts'
 import type { Situation } from './situation.ts'
-import { decisive, spread } from '../../support/campaign.ts'
+import { inner, spread } from '../../support/campaign.ts'
 
 beforeAll(async () => void (await kubernetesTools()), 300_000)
 
@@ -39,7 +39,7 @@ function slowly(it: Situation): Situation {
 }
 
 describe('killed', () => {
-  test.each(decisive(spread(instants, 3, 0), 2))(
+  test.each(inner(spread(instants, 3, 0), 2))(
     'at %s, it is gone on with',
     async (failpoint) => {
       const it = slowly(await situation())
@@ -50,7 +50,7 @@ describe('killed', () => {
     120_000,
   )
 
-  test.each(decisive(spread(instants, 3, 1), 2))(
+  test.each(inner(spread(instants, 3, 1), 2))(
     'at %s, it is taken back',
     async (failpoint) => {
       const it = slowly(await situation())
@@ -61,7 +61,7 @@ describe('killed', () => {
     120_000,
   )
 
-  test.each(decisive(undoFailpointsOf(kinds), 2))(
+  test.each(inner(undoFailpointsOf(kinds), 2))(
     'at %s, while it is taken back',
     async (failpoint) => {
       const it = await situation()

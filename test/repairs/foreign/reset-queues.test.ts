@@ -6,7 +6,7 @@ import { madeDurable, withOwn, withoutRepetitions } from '../reset-queues/own-br
 import type { QueueDeployment } from '../reset-queues/own-broker.ts'
 import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { foreign } from '../support/operator.ts'
-import { decisive } from '../../support/campaign.ts'
+import { inner } from '../../support/campaign.ts'
 
 const reset = ['reset-queues', '--drain', '0']
 const discard = [...reset, '--discard-messages']
@@ -18,7 +18,7 @@ async function unfinished({ operator }: QueueDeployment): Promise<string> {
 
 describe.concurrent('a run that was killed fits on another machine', () => {
   const undone = undoFailpointsOf(actionKinds, ['start-service'])
-  test.each(decisive(undone, 3))('while it was undone, at %s', async (point) => {
+  test.each(inner(undone, 3))('while it was undone, at %s', async (point) => {
     await withOwn('3', async (own) => {
       await own.fill('upload', ['1', '2'])
       const before = await own.state()
@@ -34,7 +34,7 @@ describe.concurrent('a run that was killed fits on another machine', () => {
 
   const kinds = ['delete-queues', 'switch-exchanges', 'redeclare-queues', 'start-service']
   const discarding = failpointsOf(kinds).filter((point) => kinds.some((kind) => point.startsWith(`${kind}:`)))
-  test.each(decisive(discarding, 2))('where it deletes messages, at %s', async (point) => {
+  test.each(inner(discarding, 2))('where it deletes messages, at %s', async (point) => {
     await withOwn('3', async (own) => {
       const empty = await own.state()
       await own.fill('upload', ['1', '2'])

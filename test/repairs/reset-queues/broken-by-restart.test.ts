@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
 import { brokerControl, resumeServer, stopServer } from '../../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
@@ -251,8 +251,10 @@ async function isTold(
 }
 
 let broker: OwnBroker
-beforeAll(async () => void (broker = await startBroker('3')))
-afterAll(async () => broker.remove())
+beforeAll(async () => {
+  broker = await startBroker('3')
+  return async () => broker.remove()
+})
 
 describe('a broker that goes while messages are moved,', () => {
   test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))(
@@ -266,6 +268,8 @@ describe('a broker that goes while messages are moved,', () => {
         await restarts[how]!.up(broker.server)
         for (const one of begun) await endsWell(one)
       } finally {
+        // the next test needs it
+        await restarts[how]!.up(broker.server).catch(() => undefined)
         for (const { own } of begun) await own.end().catch(() => undefined)
       }
     },
@@ -284,6 +288,8 @@ describe('a broker that goes while nothing is being moved,', () => {
         await restarts[how]!.up(broker.server)
         for (const one of begun) await isTold({ ...one, loses: one.said !== null }, one)
       } finally {
+        // the next test needs it
+        await restarts[how]!.up(broker.server).catch(() => undefined)
         for (const { own } of begun) await own.end().catch(() => undefined)
       }
     },
@@ -302,6 +308,7 @@ describe('a broker whose process is killed as soon as messages were moved,', () 
           await restarts[how]!.up(broker.server)
           await isTold({ ...begun, loses: one.said !== null }, one)
         } finally {
+          await restarts[how]!.up(broker.server).catch(() => undefined)
           await begun.own.end().catch(() => undefined)
         }
       }

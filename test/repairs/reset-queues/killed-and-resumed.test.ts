@@ -4,7 +4,7 @@ import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment, State } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'
-import { decisive, isCampaign, spread } from '../../support/campaign.ts'
+import { inner, isCampaign, spread } from '../../support/campaign.ts'
 
 /**
  * Within each action, and of each either before or after it; in the campaign both, and every instant of the run around
@@ -48,7 +48,7 @@ async function goOn({ operator }: QueueDeployment, way: (typeof ways)[number], r
 describe.concurrent('killed', () => {
   test.each(
     ways.flatMap((way, place) =>
-      decisive(spread(points, ways.length, place), 4)
+      inner(spread(points, ways.length, place), 4)
         .filter((point) => !(point === nowhereElse && way.includes('--adopt')))
         .map((point) => ({ point, way })),
     ),
@@ -74,7 +74,7 @@ describe.concurrent('killed', () => {
     }
   })
 
-  test.each(decisive(undoFailpointsOf(actionKinds, ['start-service']), 4))(
+  test.each(inner(undoFailpointsOf(actionKinds, ['start-service']), 4))(
     'an undo at %s, then undo again',
     async (point) => {
       const { own, before } = await broken()

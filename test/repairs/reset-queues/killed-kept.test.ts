@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failpointsOf } from '../support/failpoints.ts'
-import { decisive, spread } from '../../support/campaign.ts'
+import { inner, spread } from '../../support/campaign.ts'
 import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'
@@ -26,7 +26,7 @@ async function reading({ connect }: QueueDeployment): Promise<() => Promise<void
 
 describe.concurrent('while the service reads, killed', () => {
   test.each(
-    ways.flatMap((way, place) => decisive(spread(points, ways.length, place), 2).map((point) => ({ point, way }))),
+    ways.flatMap((way, place) => inner(spread(points, ways.length, place), 2).map((point) => ({ point, way }))),
   )('at $point, then $way', async ({ point, way }) => {
     const own = await queueDeployment('3', { declares })
     const { operator, service } = own

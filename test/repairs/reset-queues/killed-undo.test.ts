@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
 import { madeDurable, withOwn, withoutRepetitions } from './own-broker.ts'
-import { decisive } from '../../support/campaign.ts'
+import { inner } from '../../support/campaign.ts'
 
 /** Within what is taken back, where that is more than one change. */
 const points = [
@@ -17,7 +17,7 @@ const points = [
 ]
 
 describe.concurrent('killed within an undo', () => {
-  test.each(decisive(points, 3))('at %s, it is gone on with; and so is the run itself', async (point) => {
+  test.each(inner(points, 3))('at %s, it is gone on with; and so is the run itself', async (point) => {
     await withOwn('3', async ({ fill, operator, state }) => {
       await fill('upload', ['1', '2', '3'])
       await fill('export', ['a'])

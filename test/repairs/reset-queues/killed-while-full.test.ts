@@ -22,7 +22,7 @@ const ways = ['aside', 'back', 'both ways'] as const
 const all = bounds.flatMap(({ bound, values }, of) =>
   spread(ways, ways.length, of % ways.length).flatMap((way) =>
     instants
-      .filter((_, index) => isCampaign || index === of % instants.length)
+      .filter((_, index) => isCampaign || index === (of === bounds.length - 1 ? instants.length - 1 : of))
       .map((instant) => ({ bound, values, way, instant })),
   ),
 )

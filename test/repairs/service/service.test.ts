@@ -6,7 +6,7 @@ import { failpointsOf, undoFailpointsOf } from '../support/failpoints.ts'
 import { free, stuck } from '../unlock-changelog/situation.ts'
 import type { Situation } from '../unlock-changelog/situation.ts'
 import { foreign } from '../support/operator.ts'
-import { decisive } from '../../support/campaign.ts'
+import { inner } from '../../support/campaign.ts'
 
 let all: Situation
 beforeAll(async () => void (all = await stuck({ withBroker: true })))
@@ -94,7 +94,7 @@ test('a service that ends at once is a failure, and what to read is named', asyn
 })
 
 describe('killed, and gone on with or taken back', () => {
-  test.each(decisive(failpointsOf(['stop-service', 'start-service']), 3))('a restart at %s', async (failpoint) => {
+  test.each(inner(failpointsOf(['stop-service', 'start-service']), 3))('a restart at %s', async (failpoint) => {
     const { someone, service } = all
     await someone.killedAt(failpoint, ['service', 'restart'])
     const ended = await someone.run(['resume', '--json'])
@@ -103,7 +103,7 @@ describe('killed, and gone on with or taken back', () => {
     expect(endOf(await someone.repair(['service', 'start']))).toEqual(nothing)
   })
 
-  test.each(decisive(failpointsOf(['stop-service']), 2))('a stop at %s, on another machine', async (failpoint) => {
+  test.each(inner(failpointsOf(['stop-service']), 2))('a stop at %s, on another machine', async (failpoint) => {
     const { service } = all
     const someone = await all.someone.elsewhere()
     await someone.killedAt(failpoint, ['service', 'stop'])
@@ -122,7 +122,7 @@ describe('killed, and gone on with or taken back', () => {
     expect(await service.isRunning()).toBe(false)
   })
 
-  test.each(decisive(undoFailpointsOf(['stop-service']), 2))('the undo of a stop at %s', async (failpoint) => {
+  test.each(inner(undoFailpointsOf(['stop-service']), 2))('the undo of a stop at %s', async (failpoint) => {
     const { someone, service } = all
     const { run } = (await someone.repair(['service', 'stop'])).json<RepairDocument>()
     await someone.killedAt(failpoint, ['undo', run!])

@@ -10,7 +10,7 @@ import { operator } from '../support/operator.ts'
 import type { Ended, Operator } from '../support/operator.ts'
 import { standIn } from '../support/stand-in.ts'
 import type { StandIn } from '../support/stand-in.ts'
-import { decisive, spread } from '../../support/campaign.ts'
+import { inner, spread } from '../../support/campaign.ts'
 
 const before =
   '# of prod\nTZ=UTC\nVENDOR_ENDPOINT="https://old.example.org"\nSPRING_RABBITMQ_PASSWORD=former-secret\nLAST=1\n'
@@ -161,7 +161,7 @@ describe('settings', () => {
     expect(await text()).toBe('ALLURE_REDIS_NAMESPACE=x\nALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=60\n')
   })
 
-  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 0), 2))(
+  test.each(inner(points(['stop-service', 'set-setting', 'start-service'], 0), 2))(
     'killed at %s, gone on with',
     async (failpoint) => {
       const { someone, text, service } = await situation()
@@ -171,7 +171,7 @@ describe('settings', () => {
     },
   )
 
-  test.each(decisive(points(['stop-service', 'set-setting', 'start-service'], 1), 2))(
+  test.each(inner(points(['stop-service', 'set-setting', 'start-service'], 1), 2))(
     'killed at %s, taken back',
     async (failpoint) => {
       const { someone, text, service } = await situation()
@@ -233,7 +233,7 @@ describe('a secret', () => {
 
   // there is no broker that keeps a copy of the journal
   test.each(
-    decisive(
+    inner(
       failpointsOf(['set-secret']).filter((name) => name !== 'begin:copied'),
       3,
     ),
@@ -247,18 +247,15 @@ describe('a secret', () => {
     expect([await text(), await service.isRunning()]).toEqual([before, true])
   })
 
-  test.each(decisive(undoFailpointsOf(['set-secret']), 2))(
-    'killed at %s, while it is taken back',
-    async (failpoint) => {
-      const { someone, text, secretFile } = await situation()
-      const { run } = (
-        await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
-      ).json<RepairDocument>()
-      await someone.killedAt(failpoint, ['undo', run!])
-      expect((await someone.run(['resume', '--json'])).code).toBe(0)
-      expect(await text()).toBe(before)
-    },
-  )
+  test.each(inner(undoFailpointsOf(['set-secret']), 2))('killed at %s, while it is taken back', async (failpoint) => {
+    const { someone, text, secretFile } = await situation()
+    const { run } = (
+      await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
+    ).json<RepairDocument>()
+    await someone.killedAt(failpoint, ['undo', run!])
+    expect((await someone.run(['resume', '--json'])).code).toBe(0)
+    expect(await text()).toBe(before)
+  })
 
   test('whose source has changed, or was standard input, is not gone on with, and is taken back', async () => {
     for (const source of ['file', '-']) {

@@ -82,7 +82,7 @@ const ways = [
   { name: 'taken back', isUndone: true },
 ]
 
-describe.concurrent('what befalls the database at each instant of unlock-changelog, then', () => {
+describe.concurrent('what befalls the database at instants of unlock-changelog, then', () => {
   test.each(ways)(
     '$name',
     async ({ isUndone }) => {
@@ -144,7 +144,10 @@ describe.concurrent('what befalls the database at each instant of unlock-changel
   )
 })
 
-/** Each fault at each instant in the campaign; else both ways together come by each fault once, at other instants. */
+/**
+ * In the campaign, each fault at each instant. Otherwise each fault once: the two ways share the faults, and each fault
+ * has its own instant.
+ */
 function situations(place: number): [failpoint: string, fault: string][] {
   const names = Object.keys(faults)
   const instants = failpointsOf(kinds)

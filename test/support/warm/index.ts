@@ -25,9 +25,12 @@ interface Kept {
 
 const idle: Kept[] = []
 
-/** True if a command may share a process: not in a campaign, and not where it is to be killed or stopped. */
+/** Variables that Node or libraries read as they start, and the one that kills or stops a command. */
+const ofItsOwn = ['TESTOPS_ADMIN_FAILPOINT', 'DEBUG', 'NODE_OPTIONS']
+
+/** True if a command may share a process: not in a campaign, and not if its environment needs a process of its own. */
 export const mayShare = (environment: Readonly<Record<string, string | undefined>>): boolean =>
-  !isCampaign && !('TESTOPS_ADMIN_FAILPOINT' in environment)
+  !isCampaign && !ofItsOwn.some((name) => environment[name] !== undefined)
 
 /**
  * Runs a command of the built program in a process that has run others before, which takes a quarter of the processor
