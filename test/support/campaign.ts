@@ -15,7 +15,9 @@ export function growing(first: number, last = 1_000_000): number[] {
   ).reverse()
 }
 
-/** Returns how many runs by chance a property has: each test run tries others, so a quarter of a campaign's are enough. */
+/**
+ * Returns how many runs by chance a property has: each test run tries others, so a quarter of a campaign's is enough.
+ */
 export const runsOf = (inCampaign: number): number => (isCampaign ? inCampaign : Math.ceil(inCampaign / 4))
 
 /** Returns all items in a campaign, else every n-th from `place` on, so that all places together cover each item. */
