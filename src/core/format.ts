@@ -48,6 +48,8 @@ export function moment(at: Date): string {
 
 /** Formats a time as clocks of a zone show it: `2026-11-21 11:12:44`. Throws RangeError for an unknown zone. */
 export function momentIn(at: Date, timeZone: string): string {
+  // a format refuses it, and one bad time of a saved report must not end the command
+  if (Number.isNaN(at.getTime())) return String(at)
   const format =
     formats.get(timeZone) ??
     // this language writes dates as ISO does
