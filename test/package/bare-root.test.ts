@@ -118,8 +118,11 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
       { method: 'notifications/initialized' },
       { id: 2, method: 'tools/call', params: { name: 'explain', arguments: { query: 'stuck-lock' } } },
     ]
-    const lines = said.map((it) => `${JSON.stringify({ jsonrpc: '2.0', ...it })}\n`).join('')
-    const { stdout, exitCode } = await root.run([program, 'mcp'], { environment: hostile, input: lines })
+    const text = said.map((it) => `${JSON.stringify({ jsonrpc: '2.0', ...it })}\n`).join('')
+    const { stdout, exitCode } = await root.run([program, 'mcp'], {
+      environment: hostile,
+      input: { text, until: '"id":2' },
+    })
     expect(exitCode).toBe(0)
     expect(stdout).toContain('Fault: the change-log lock was left behind')
   })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { debianFiles } from '../support/debian-program.ts'
 import { ended } from './made.ts'
-import type { Ended } from './made.ts'
+import type { Ended, HeldInput } from './made.ts'
 
 /** A user that no machine knows. */
 const stranger = 65_532
@@ -23,8 +23,7 @@ export interface BareRoot {
       shown?: readonly string[]
       /** Runs as the stranger: another user than the files' owner, without root's rights */
       isStranger?: boolean
-      /** What it reads on standard input */
-      input?: string
+      input?: HeldInput
     },
   ): Promise<Ended>
   remove(): Promise<void>

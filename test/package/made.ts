@@ -19,21 +19,29 @@ export interface Ended {
   exitCode: number | null
 }
 
+/** What a program reads on standard input, which ends once it has printed a text: an MCP server answers until then. */
+export interface HeldInput {
+  text: string
+  until: string
+}
+
 /** Runs a program to its end. */
 export async function ended(
   [file, ...words]: readonly [string, ...string[]],
   {
     input,
     ...options
-  }: { cwd?: string; env?: Readonly<Record<string, string | undefined>>; input?: string | undefined } = {},
+  }: { cwd?: string; env?: Readonly<Record<string, string | undefined>>; input?: HeldInput | undefined } = {},
 ): Promise<Ended> {
   const child = spawn(file, words, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
-  // an MCP server goes on until its input ends, and must have answered by then
   child.stdin.on('error', () => undefined)
   if (input === undefined) child.stdin.end()
-  else child.stdin.write(input, () => setTimeout(() => child.stdin.end(), 2000))
+  else child.stdin.write(input.text)
   const texts = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    texts.stdout += text
+    if (input !== undefined && texts.stdout.includes(input.until)) child.stdin.end()
+  })
   child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
   return new Promise((resolve, reject) => {
     child.once('error', reject)
