@@ -20,6 +20,16 @@ interface Known {
  */
 const all = new Map<string, Known>()
 
+/**
+ * Each form of each secret is filed under the letters in its middle, so that a text is read once, however many are
+ * known: those of a whole fleet have thousands of forms.
+ */
+const filed = new Map<number, Set<Known>>()
+const isFiled = new Uint8Array(0x1_00_00)
+/** Secrets with a form that is too short to be filed */
+const unfiled = new Set<Known>()
+const filedLetters = 4
+
 /** Minimum length, in characters, of a value to be found anywhere in a text, and as a whole word */
 const [shortest, shortestWord] = [8, 5]
 
@@ -54,12 +64,45 @@ export function remember(value: string): void {
     percentEncoded(json),
     percent.replaceAll('%20', '+'),
   ]
-  all.set(value, {
+  const known: Known = {
     written: unique(written.map(lower)),
     read: lower(viewOf(value).text),
     encoded: unique(encodedParts(value)),
     isAlone: value.trim().length < shortest,
-  })
+  }
+  all.set(value, known)
+  for (const form of [...known.written, known.read, ...known.encoded.map(lower)]) file(known, form)
+}
+
+function file(known: Known, form: string): void {
+  if (form.length < filedLetters) {
+    unfiled.add(known)
+    return
+  }
+  const place = placeOf(form, (form.length - filedLetters) >> 1)
+  isFiled[place] = 1
+  const there = filed.get(place)
+  if (there) there.add(known)
+  else filed.set(place, new Set([known]))
+}
+
+/** Returns where forms with these letters of a text in their middle are filed; others may share the place. */
+function placeOf(text: string, at: number): number {
+  return (
+    (text.charCodeAt(at) ^
+      (text.charCodeAt(at + 1) << 4) ^
+      (text.charCodeAt(at + 2) << 8) ^
+      (text.charCodeAt(at + 3) << 12)) &
+    0xff_ff
+  )
+}
+
+/** Adds the secrets of which a form may stand in a text. */
+function addPossible(text: string, possible: Set<Known>): void {
+  for (let at = 0; at <= text.length - filedLetters; at++) {
+    const place = placeOf(text, at)
+    if (isFiled[place] === 1) for (const known of filed.get(place)!) possible.add(known)
+  }
 }
 
 /** Returns a password without the escapes of an address. */
@@ -81,7 +124,7 @@ export function knownIn(original: string, view: View): Span[] {
   if (all.size === 0) return []
   const [raw, read] = [lower(original), lower(view.text)]
   const spans: Span[] = []
-  for (const { written, read: plain, encoded, isAlone } of all.values()) {
+  for (const { written, read: plain, encoded, isAlone } of possibleIn(raw, read)) {
     const isIt =
       (text: string) =>
       (span: Span): boolean =>
@@ -102,6 +145,15 @@ export function knownIn(original: string, view: View): Span[] {
     for (const it of [...places, ...seen, ...inBase64]) spans.push(it)
   }
   return spans
+}
+
+/** Returns the secrets that these texts, in lower case, may hold: at least all that they do hold. */
+function possibleIn(...texts: readonly string[]): Iterable<Known> {
+  // one that could not be put in lower case hides base64 from letters that are
+  if (texts.some((text) => text !== text.toLowerCase())) return all.values()
+  const possible = new Set(unfiled)
+  for (const text of new Set(texts)) addPossible(text, possible)
+  return possible
 }
 
 function placesOf(form: string, text: string, whole: (it: Span) => Span = (it) => it): Span[] {
