@@ -73,13 +73,15 @@ function isKept(kind: string): boolean {
   return /undo: null|isTakenBack/.test(handlerOf(kind))
 }
 
+let texts: string[] | undefined
+
 /** The text of that handler alone: a file may hold several. */
 function handlerOf(kind: string): string {
   const start = `ActionHandler<'${kind}'> = {`
-  const file = readdirSync(`${sources}actions`, { recursive: true, encoding: 'utf8' })
+  texts ??= readdirSync(`${sources}actions`, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => read(`actions/${name}`))
-    .find((text) => text.includes(start))
+  const file = texts.find((text) => text.includes(start))
   if (file === undefined) throw new Error(`there is no action ${kind}`)
   const from = file.indexOf(start)
   return file.slice(from, file.indexOf('\n}\n', from))

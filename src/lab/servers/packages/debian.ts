@@ -10,7 +10,7 @@ import { alone, exists } from './cache.ts'
 const unpacked = [
   /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_)/,
   /^(chromium-common_|fonts-dejavu-)/,
-  /^lib(?!perl|python|pam-|semanage|selinux)/,
+  /^lib(?!perl|python|pam-|semanage|selinux|llvm|z3-|gl1-mesa-dri)/,
 ]
 
 /** Milliseconds for which a list of packages is reused. */
