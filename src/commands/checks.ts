@@ -4,7 +4,8 @@ import { interruptible } from '../cli/interrupt.ts'
 import { noteIgnored } from '../cli/write.ts'
 import { checks } from '../checks/index.ts'
 import type { Check } from '../core/check.ts'
-import { AdminError } from '../core/error.ts'
+import { AdminError, exitCodes } from '../core/error.ts'
+import { reportError } from '../engine/report.ts'
 import { checksText } from '../output/explain.ts'
 import type { ChecksDocument } from '../output/explain.ts'
 
@@ -12,7 +13,8 @@ export default class Checks extends BaseCommand {
   static override summary = 'List the checks of `doctor`'
   static override description =
     'For each check, shows its id, the healthy state, how severe a problem is, and the sources that it reads. Own ' +
-    'checks are those of the deployment that `doctor` would examine.'
+    'checks are those of the deployment that `doctor` would examine.\n\n' +
+    'Exit 64 if the file of an own check is wrong, 3 if it could not be loaded for another reason, such as a timeout.'
   static override examples = ['<%= config.bin %> checks', '<%= config.bin %> checks --json']
 
   override async run(): Promise<void> {
@@ -21,7 +23,7 @@ export default class Checks extends BaseCommand {
     const severities = new Map(checkTexts.map((entry) => [entry.id, entry.severities]))
     const document: ChecksDocument = {
       schemaVersion: 1,
-      checks: [...checks, ...own].map(({ id, title, reads, wants = [], explains = [], file }) => ({
+      checks: [...checks, ...own].map(({ id, title, reads, wants = [], explains = [], file, unloaded }) => ({
         id,
         title,
         severities: severities.get(id) ?? (file === undefined ? [] : ['error', 'warning']),
@@ -29,9 +31,13 @@ export default class Checks extends BaseCommand {
         wants,
         explains,
         ...(file !== undefined && { file }),
+        ...(unloaded !== undefined && { error: reportError(unloaded) }),
       })),
     }
     this.show(flags, document, (document, screen) => checksText(document, screen))
+    const codes = document.checks.flatMap(({ error }) => error?.code ?? [])
+    // already set if the list could not be written
+    if (codes.length > 0) process.exitCode ??= codes.includes('CONFIGURATION') ? exitCodes.CONFIGURATION : 3
   }
 
   /** Returns own checks as their files declare them. Without them, the catalogue is still listed. */

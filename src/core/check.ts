@@ -89,6 +89,10 @@ export interface Check<R extends SourceName = SourceName, W extends SourceName =
   file?: string
   /** Reads that file and returns the check as it says; absent: there is nothing to read. Never throws */
   load?: () => Promise<Check>
+  /** Why that file could not be loaded; absent: it could, or it was not tried */
+  unloaded?: unknown
+  /** True if it waits for its turn and keeps its deadline itself, from when it starts: the runner sets no other */
+  isTimed?: boolean
   /** For problems that bring no remedy of their own */
   remedy?: Remedy
   run(sources: Pick<Sources, R> & { [K in W]: Wanted<Sources[K]> }, deployment: Deployment): Promise<Outcome>

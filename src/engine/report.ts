@@ -98,8 +98,14 @@ function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
   return waits ? { ...own, commands: [first, ...commands] } : own
 }
 
-/** Returns an error for the report. Anything but an `AdminError` is a bug, and its report needs the stack. */
-function reportError(error: unknown, filled: (command: Suggestion) => Suggestion): NonNullable<CheckReport['error']> {
+/**
+ * Returns an error for a document, its commands `filled` in. Anything but an `AdminError` is a bug, and its report
+ * needs the stack.
+ */
+export function reportError(
+  error: unknown,
+  filled: (command: Suggestion) => Suggestion = (it) => it,
+): NonNullable<CheckReport['error']> {
   if (error instanceof AdminError)
     return { code: error.code, message: error.message, suggestions: error.suggestions.map(filled) }
   const stack = error instanceof Error && error.stack ? [error.stack] : []

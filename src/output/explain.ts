@@ -1,3 +1,4 @@
+import type { CheckReport } from '../core/check.ts'
 import { closestTo } from '../core/nearest.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 import type { ExplainEntry } from '../knowledge/explain/entry.ts'
@@ -153,6 +154,8 @@ export interface ChecksDocument {
     explains: readonly string[]
     /** The file of an operator's own check */
     file?: string
+    /** Why that file could not be loaded; `title`, `severities` and `reads` are then not its own */
+    error?: NonNullable<CheckReport['error']>
   }[]
 }
 
@@ -160,15 +163,33 @@ export interface ChecksDocument {
 export function checksText({ checks }: ChecksDocument, screen: Screen): string {
   const paint = paintFor(screen)
   const width = Math.max(...checks.map(({ id }) => widthOf(id)), 0)
-  const lines = checks.flatMap(({ id, title, severities, reads, wants, file }) => {
+  const indent = ' '.repeat(width + 2)
+  const lines = checks.flatMap(({ id, title, severities, reads, wants, file, error }) => {
     const [first = '', ...rest] = hang(`${pad(id, width)}  `, title, screen.columns)
+    const head = [first.replace(id, paint.strong(id)), ...rest]
+    if (error) {
+      const [next] = error.suggestions
+      const why = hang(indent, `Not loaded: ${inOneLine(error.message)}`, screen.columns)
+      return [...head, ...why, ...(next === undefined ? [] : [`${indent}    ${printable(next)}`])]
+    }
     const sources = [...reads, ...wants].join(', ') || 'no source'
     const facts = `${severities.join(' or ')}; reads ${sources}${file === undefined ? '' : `; in ${printable(file)}`}`
-    return [
-      first.replace(id, paint.strong(id)),
-      ...rest,
-      ...hang(' '.repeat(width + 2), facts, screen.columns).map((line) => paint.faint(line)),
-    ]
+    return [...head, ...hang(indent, facts, screen.columns).map((line) => paint.faint(line))]
   })
-  return `${lines.join('\n')}\n\n${countOf(checks.length, 'check')}. More about a check: testops-admin explain ID\n`
+  const failed = checks.filter(({ error }) => error !== undefined)
+  return [
+    ...lines,
+    '',
+    ...(failed.length === 0 ? [] : [`${countOf(failed.length, 'own check')} could not be loaded.`]),
+    `${countOf(checks.length, 'check')}. More about a check: testops-admin explain ID`,
+  ]
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+/** Characters of an error that are shown; --json shows all */
+const mostOfError = 400
+
+function inOneLine(message: string): string {
+  return clip(printable(message.replace(/\s+/g, ' ')), mostOfError)
 }

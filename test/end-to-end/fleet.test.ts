@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FleetDocument } from '../../src/output/doctor/fleet.ts'
 import { isExamined } from '../../src/output/doctor/fleet.ts'
 import { faultsOf } from '../output/schemas.ts'
@@ -109,4 +109,81 @@ test('the report of several is written to files, too, and one -d twice is one de
   expect(await written('all.txt')).toContain('2 deployments: 2 with problems. Exit code 1.')
   const one = await place.run(['doctor', '-d', 'a', '-d', 'a', '--json'])
   expect(JSON.parse(one.stdout)).toMatchObject({ deployment: 'a' })
+})
+
+describe('own checks of several deployments', () => {
+  const check = (outcome: object): string =>
+    "export default {version: 1, title: 'few rows wait', remedy: {text: 'Do it.', commands: []}, " +
+    `run: () => (${JSON.stringify(outcome)})}`
+  const isWrong = { status: 'problem', severity: 'error', findings: [{ message: '12 rows wait', evidence: [] }] }
+
+  const configured = async (outcome: object, more = ''): Promise<void> => {
+    await mkdir(join(place.directory, 'checks'), { recursive: true })
+    await place.write('checks/outbox.mjs', check(outcome))
+    await place.write(
+      'testops-admin.yaml',
+      'deployments:\n  a: {url: "http://127.0.0.1:1", checks: [checks/outbox.mjs]}\n' +
+        `  b: {url: "http://127.0.0.1:1"}\n  c: {platform: host}\n${more}`,
+    )
+  }
+
+  test('one that has none of them is not examined, and neither healthy nor a failure', async () => {
+    await configured({ status: 'ok', detail: 'fine' })
+    for (const words of [['--all'], ['-d', 'a', '-d', 'b']]) {
+      const line = ['doctor', ...words, '--only', 'own/outbox']
+      const text = await place.run([...line, '--output', 'own.prom'])
+      expect([text.exitCode, text.stderr]).toEqual([0, ''])
+      expect(text.stdout).toMatch(/^✔ ok +a +host\. Healthy: 1 ok\.$/m)
+      expect(text.stdout).toMatch(/^- skipped +b +host\. Nothing was examined: it has none of these checks\.$/m)
+      const { stdout } = await place.run([...line, '--json'])
+      const document = JSON.parse(stdout) as FleetDocument
+      expect(faultsOf('doctor-all', document)).toEqual([])
+      expect(document.deployments.slice(0, 2)).toMatchObject([
+        { deployment: 'a', summary: { ok: 1 }, checks: [{ id: 'own/outbox', status: 'ok' }] },
+        { deployment: 'b', summary: { ok: 0, error: 0, skipped: 0, unknown: 0 }, checks: [], rootCauses: [] },
+      ])
+      const metrics = await readFile(join(place.directory, 'own.prom'), 'utf8')
+      expect(metrics).toMatch(/^testops_admin_doctor_exit_code\{deployment="a"\} 0$/m)
+      expect(metrics).not.toMatch(/exit_code\{deployment="b"\}/)
+    }
+  })
+
+  test('a problem of the one that has them counts', async () => {
+    await configured(isWrong)
+    const { exitCode, stdout } = await place.run(['doctor', '-d', 'b', '-d', 'a', '--only', 'own'])
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('2 deployments: 1 with problems, 1 with nothing examined. Exit code 1.')
+  })
+
+  test.each([
+    ['a name that none has', ['--all', '--only', 'own/outbx'], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    ['beside others', ['--all', '--only', 'broker,own/outbx'], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    ['to be skipped', ['--all', '--skip', 'own/outbx'], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    [
+      'of two without own checks',
+      ['-d', 'b', '-d', 'c', '--only', 'own/outbox'],
+      'no check `own/outbox`: none of these deployments has own checks',
+    ],
+    [
+      'of one without own checks',
+      ['-d', 'b', '--only', 'own/outbox', '--format', 'junit'],
+      'no check `own/outbox`: this deployment has no own checks',
+    ],
+  ])('a misspelt name is refused before anything is examined: %s', async (_, words, message) => {
+    await configured(isWrong)
+    const { exitCode, stdout } = await place.run(['doctor', ...words, '--json'])
+    expect([exitCode, (JSON.parse(stdout) as { error: object }).error]).toMatchObject([64, { code: 'USAGE', message }])
+  })
+
+  test('where an entry is wrong, that is said, and the others are examined', async () => {
+    await configured({ status: 'ok', detail: 'fine' }, '  d: {urll: x}\n')
+    const { exitCode, stdout } = await place.run(['doctor', '--all', '--only', 'own/other', '--json'])
+    expect(exitCode).toBe(64)
+    expect((JSON.parse(stdout) as FleetDocument).deployments.map((it) => isExamined(it) && it.checks.length)).toEqual([
+      0,
+      0,
+      0,
+      false,
+    ])
+  })
 })

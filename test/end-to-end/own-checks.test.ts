@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CheckReport, DoctorReport } from '../../src/core/check.ts'
+import type { FleetDocument } from '../../src/output/doctor/fleet.ts'
 import type { ChecksDocument } from '../../src/output/explain.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { freshDatabase } from '../servers/index.ts'
@@ -335,6 +336,57 @@ describe('a check that does not end is ended, with all that it has started', () 
   })
 })
 
+describe('few run at a time, and each has its whole time', () => {
+  /** A check file whose process counts, as it begins, how many of the same kind are alive. */
+  const counting = (body: string): string =>
+    `import fs from 'node:fs'
+const folder = ${JSON.stringify(join(place.directory, 'live'))}
+fs.mkdirSync(folder, {recursive: true})
+fs.writeFileSync(folder + '/' + process.pid, '')
+const isAlive = (pid) => {
+  try { return !/^\\d+ \\(.*\\) Z/s.test(fs.readFileSync('/proc/' + pid + '/stat', 'latin1')) } catch { return false }
+}
+fs.appendFileSync(folder + '.log', fs.readdirSync(folder).filter(isAlive).length + '\\n')
+${running(body)}`
+  const counts = (): number[] => readFileSync(join(place.directory, 'live.log'), 'utf8').trim().split('\n').map(Number)
+  const files = (count: number, text: string): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`c${index}.mjs`, text]))
+
+  test('8 at most, also of 30', async () => {
+    await configured(files(30, counting(`await new Promise((done) => setTimeout(done, 300)); ${fine}`)))
+    const ended = await examine('--timeout', '60')
+    expect(reportIn(ended).summary).toMatchObject({ ok: 30, unknown: 0 })
+    expect(counts().length).toBe(60)
+    expect(Math.max(...counts())).toBeLessThanOrEqual(8)
+  }, 120_000)
+
+  test('the time of a check does not count while it waits', async () => {
+    // 6 seconds for each, of which the ninth has to wait for more than 3
+    await configured(files(9, counting(`await new Promise((done) => setTimeout(done, 3200)); ${fine}`)))
+    const ended = await examine('--timeout', '5')
+    expect(reportIn(ended).summary).toMatchObject({ ok: 9, unknown: 0 })
+    expect(Math.max(...counts())).toBe(8)
+  }, 120_000)
+
+  test('one at a time of each of 16 deployments; where they hang, the run ends all the same', async () => {
+    await configured(files(6, counting('await new Promise(() => {})')))
+    const others = Array.from({ length: 15 }, (_, index) => `  d${index}: {platform: host}\n`).join('')
+    await place.write(
+      'testops-admin.yaml',
+      `${readFileSync(join(place.directory, 'testops-admin.yaml'), 'utf8')}${others}`,
+    )
+    const ended = await place.run(['doctor', '--all', '--only', 'own', '--json', '--timeout', '2'])
+    expect([ended.exitCode, ended.stderr]).toEqual([3, ''])
+    const { deployments } = JSON.parse(ended.stdout) as FleetDocument
+    const [prod] = deployments as DoctorReport[]
+    const said = prod!.checks.map(({ error }) => error?.message)
+    expect(said[0]).toBe('check `own/c0` did not finish within 3 s')
+    expect(said[5]).toBe('check `own/c5` did not start within 9 s: the own checks before it took that long')
+    expect(prod!.checks.every(({ error }) => error?.code === 'TIMED_OUT')).toBe(true)
+    expect(Math.max(...counts())).toBe(1)
+  }, 120_000)
+})
+
 describe('nothing of a check is trusted', () => {
   test('texts that act on a terminal are refused, secrets are removed, and none of its words repairs', async () => {
     const problem = (more: string): string =>
@@ -393,15 +445,38 @@ describe('the configuration', () => {
     expect(await only(text, { more })).toMatchObject({ status: 'skipped', exitCode: 0 })
   })
 
+  test.each([
+    ['it is wrong', "throw new Error('one\\n\\x1b[2Jtwo ' + 'x'.repeat(2000))", 64, /Not loaded: .* one .*two x+…/],
+    ['it cannot be judged', 'process.exit(3)', 3, /Not loaded: .* ended before it returned: it exited with 3/],
+    ['it is fine', running(fine), 0, /error or warning; reads no source; in .*waiting\.mjs/],
+  ])('checks says in a few lines why a file cannot be loaded: %s', async (_, text, exitCode, said) => {
+    await configured({ 'waiting.mjs': text })
+    const ended = await place.run(['checks'])
+    const shown = ended.stdout.slice(ended.stdout.indexOf('own/waiting'))
+    expect([ended.exitCode, ended.stderr]).toEqual([exitCode, ''])
+    expect(shown.replace(/\s+/g, ' ')).toMatch(said)
+    expect(shown).not.toContain('\x1b')
+    expect(shown.includes('1 own check could not be loaded.')).toBe(exitCode !== 0)
+    expect(shown.length).toBeLessThan(1500)
+  })
+
   test('checks lists them with their files, and completion by their names', async () => {
     await configured({ 'waiting.mjs': running(fine), 'broken.mjs': '(' })
     const { stdout, exitCode } = await place.run(['checks', '--json'])
     const document = JSON.parse(stdout) as ChecksDocument
-    expect([exitCode, faultsOf('checks', document)]).toEqual([0, []])
-    expect(document.checks.filter(({ file }) => file !== undefined)).toMatchObject([
+    expect([exitCode, faultsOf('checks', document)]).toEqual([64, []])
+    const file = join(place.directory, 'checks/broken.mjs')
+    const message = `check file ${file} has a syntax error in line 1: Unexpected end of input`
+    const own = document.checks.filter((it) => it.file !== undefined)
+    expect(own).toMatchObject([
       { id: 'own/waiting', title: 'few rows wait', file: join(place.directory, 'checks/waiting.mjs') },
-      { id: 'own/broken', title: 'the check in broken.mjs passes' },
+      {
+        id: 'own/broken',
+        title: 'the check in broken.mjs passes',
+        error: { code: 'CONFIGURATION', message, suggestions: [`sed -n 1,2p ${file}`] },
+      },
     ])
+    expect(own[0]).not.toHaveProperty('error')
     const completed = await place.run(['completion', 'bash', '--line', '--', 'doctor', '--only', 'own/'])
     expect(completed.stdout).toBe('own/waiting\nown/broken\n')
   })

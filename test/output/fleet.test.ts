@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { worstOf } from '../../src/cli/doctor/fleet.ts'
 import { fleetText } from '../../src/output/doctor/fleet.ts'
 import type { Examined } from '../../src/output/doctor/fleet.ts'
+import { doctorHtml } from '../../src/output/doctor/html.ts'
+import { doctorJunit, doctorMarkdown, fleetPrometheus } from '../../src/output/doctor/formats.ts'
+import { doctorTable } from '../../src/output/doctor/table.ts'
 import { plainScreen } from '../../src/output/paint.ts'
-import { healthy, problem, reportOf, unknown } from './reports.ts'
+import { healthy, ignoring, problem, reportOf, skipped, unknown } from './reports.ts'
 
 const lock = problem('database/changelog-lock', 'error', 'testops-1 has held the change-log lock for 3 h', {
   remedy: { text: 'Release it.', commands: ['# a comment', 'testops-admin unlock-changelog -d us'] },
@@ -104,4 +107,51 @@ test.each([
   [[0, 5], 5],
 ])('of the exit codes %j, %i wins', (codes, wins) => {
   expect(worstOf(codes)).toBe(wins)
+})
+
+describe('where nothing was examined, nothing is called healthy', () => {
+  const none = reportOf([], { deployment: 'none', build: null })
+  const allSkipped = reportOf([skipped('broker/alarms', 'no broker')], { deployment: 'skipped', build: null })
+
+  test('among several deployments', () => {
+    const fleet = [healthy, none, allSkipped].map((result) => ({ result, exitCode: 0 }))
+    expect(fleetText(fleet, { screen: plainScreen, exitCode: 0, isShort: false })).toMatchInlineSnapshot(`
+      "✔ ok       prod     host, build 527u01. Healthy: 4 ok, 1 skipped.
+      - skipped  none     host. Nothing was examined: it has none of these checks.
+      - skipped  skipped  host. Nothing was examined: 1 skipped.
+
+      3 deployments: 1 healthy, 2 with nothing examined. Exit code 0.
+      "
+    `)
+  })
+
+  test('in metrics: no exit code and no time of a deployment that has none of the checks', () => {
+    const lines = fleetPrometheus([
+      { result: none, exitCode: 0 },
+      { result: { ...healthy, deployment: 'eu' }, exitCode: 0 },
+    ]).split('\n')
+    expect(lines.filter((line) => line.includes('deployment="none"'))).toEqual(
+      ['ok', 'warning', 'error', 'skipped', 'unknown'].map(
+        (status) => `testops_admin_doctor_checks{deployment="none",status="${status}"} 0`,
+      ),
+    )
+    expect(lines).toContain('testops_admin_doctor_exit_code{deployment="eu"} 0')
+  })
+
+  test.each([
+    ['no check', none, 'Nothing was examined: it has none of these checks.'],
+    ['all skipped', allSkipped, 'Nothing was examined: 1 skipped.'],
+  ])('in each format: %s', (_, report, said) => {
+    const view = { exitCode: 0, areWarningsFailures: true }
+    expect(doctorTable(report, { screen: plainScreen, exitCode: 0, verbose: false })).toContain(said)
+    expect(doctorMarkdown(report, view)).toContain(`## ${report.deployment}: ${said}`)
+    const page = doctorHtml(report, view)
+    expect([page.includes('Nothing was examined'), page.includes('>Healthy<')]).toEqual([true, false])
+    expect(doctorJunit(report, view)).toContain(`tests="${report.checks.length}" failures="0"`)
+  })
+
+  test('a problem that the configuration ignores was examined', () => {
+    const suppressed = reportOf(ignoring.checks.filter((it) => it.suppressed !== undefined))
+    expect(doctorTable(suppressed, { screen: plainScreen, exitCode: 0, verbose: false })).toContain('Healthy: 0 ok')
+  })
 })

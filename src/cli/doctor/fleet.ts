@@ -1,10 +1,11 @@
 import type { Check, DoctorReport } from '../../core/check.ts'
+import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { withDeadline } from '../../engine/judge.ts'
-import { exitCodeOf } from '../../engine/report.ts'
+import { exitCodeOf, summarise } from '../../engine/report.ts'
 import type { FailOn } from '../../engine/report.ts'
 import { fleetText, isExamined } from '../../output/doctor/fleet.ts'
 import type { Examined, FleetDocument } from '../../output/doctor/fleet.ts'
@@ -13,17 +14,19 @@ import { inEnglish } from '../../core/translation.ts'
 import type { Translation } from '../../core/translation.ts'
 import type { Screen } from '../../output/paint.ts'
 import { sideBySide } from '../../core/work.ts'
-import type { OneOfAll } from '../../runtime/index.ts'
+import type { OneOfAll, SelectedDeployment } from '../../runtime/index.ts'
 import { failureOf } from '../failure.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
 import { screenOf, cursor, draw, jsonText, print } from '../write.ts'
 import type { DoctorFlags } from './examine-as.ts'
 import type { DocumentFormat, Format } from './print.ts'
 import { reportText } from './print.ts'
-import { diagnosis, selectOwnChecks } from './session.ts'
+import { diagnosis, selectOwnChecksOfAll } from './session.ts'
 
 /** Deployments that are examined at the same time: enough that some which hang delay few others */
 const examinedAtOnce = 16
+/** Own checks that run at the same time, of all these deployments: each is a process */
+const ownAtOnce = 16
 
 /** Which exit code of several deployments wins: a problem, then what could not be examined at all, then the rest. */
 const precedence = [70, 1, 64, 69, 3, 2] as const
@@ -109,26 +112,48 @@ async function examineEach(
   checks: readonly Check[],
   signal: AbortSignal,
 ): Promise<Examined[]> {
+  const own = await ownChecksOfAll(chosen, flags, signal)
+  const ownChosen = selectOwnChecksOfAll(own, flags, { others: checks.length })
   const inTurn = sideBySide(examinedAtOnce)
   const tell = teller(chosen.length, flags)
-  const examine = async (one: OneOfAll): Promise<Examined> => {
+  const examine = async (one: OneOfAll, at: number): Promise<Examined> => {
     signal.throwIfAborted()
-    const examined = await examineOne(one, flags, checks, signal)
+    const examined = await examineOne(one, flags, [...checks, ...ownChosen[at]!], signal)
     tell.ended()
     return examined
   }
   try {
-    return await Promise.all(chosen.map(async (one) => inTurn(async () => examine(one))))
+    return await Promise.all(chosen.map(async (one, at) => inTurn(async () => examine(one, at))))
   } finally {
     tell.clear()
   }
+}
+
+/**
+ * Returns the own checks of each deployment; null if its entry is wrong. Each has its share of the processes that may
+ * run at once, so that one whose checks hang delays no other.
+ */
+async function ownChecksOfAll(
+  chosen: readonly OneOfAll[],
+  { timeout = defaultTimeoutSeconds }: Pick<DoctorFlags, 'timeout'>,
+  signal: AbortSignal,
+): Promise<(Check[] | null)[]> {
+  const { mostOwnAtOnce, ownChecks } = await import('../../runtime/index.ts')
+  const share = Math.floor(ownAtOnce / Math.min(examinedAtOnce, chosen.length))
+  const options = {
+    deadlineMs: timeout * 1000 + deadlineSlackMs,
+    atOnce: Math.min(mostOwnAtOnce, share),
+    environment: process.env,
+    signal,
+  }
+  return chosen.map((one) => ('error' in one ? null : ownChecks(one.selected, options)))
 }
 
 /** Examines one deployment. What keeps it from being examined concerns no other. Throws INTERRUPTED. */
 async function examineOne(
   chosen: OneOfAll,
   flags: Omit<DoctorFlags, 'deployment'>,
-  catalogue: readonly Check[],
+  checks: readonly Check[],
   signal: AbortSignal,
 ): Promise<Examined> {
   const { timeout = defaultTimeoutSeconds, config, 'fail-on': failOn } = flags
@@ -137,10 +162,8 @@ async function examineOne(
   try {
     if ('error' in chosen) throw chosen.error
     const { selected } = chosen
-    const { openDeployment, ownChecks } = await import('../../runtime/index.ts')
-    const own = ownChecks(selected, { deadlineMs, environment: process.env, signal })
-    const others = catalogue.length
-    const checks = [...catalogue, ...selectOwnChecks(own, flags, { others, isOneOfSeveral: true })]
+    const { openDeployment, platformOf } = await import('../../runtime/index.ts')
+    if (checks.length === 0) return { result: unexamined(selected, platformOf(selected)), exitCode: 0 }
     const late = (): AdminError => new AdminError('TIMED_OUT', `not opened within ${timeout} s`, [])
     const examining = diagnosis({
       checks,
@@ -169,6 +192,22 @@ async function examineOne(
       document: { error: { code: 'BUG' as const, message: messageOf(error), suggestions: [] } },
     }
     return { result: { deployment: chosen.name, error: document.error, exitCode }, exitCode }
+  }
+}
+
+/** Returns the report on a deployment that has none of the checks: there is nothing to open it for. */
+function unexamined({ name, settings, found }: SelectedDeployment, platform: PlatformName): DoctorReport {
+  return {
+    schemaVersion: 1,
+    deployment: name,
+    ...(found !== undefined && { found }),
+    platform,
+    build: settings.build ?? null,
+    startedAt: new Date().toISOString(),
+    durationMs: 0,
+    summary: summarise([]),
+    rootCauses: [],
+    checks: [],
   }
 }
 
@@ -209,7 +248,9 @@ async function textOf(
     const { fleetPrometheus } = await import('../../output/doctor/formats.ts')
     return fleetPrometheus(shown)
   }
-  const reports = view.verbose ? shown.flatMap(({ result }) => (isExamined(result) ? [result] : [])) : []
+  const reports = view.verbose
+    ? shown.flatMap(({ result }) => (isExamined(result) && result.checks.length > 0 ? [result] : []))
+    : []
   const whole = reports.map((report) =>
     reportText(report, 'table', { ...view, exitCode: exitCodeOf(report, view.failOn) }),
   )

@@ -7,7 +7,7 @@ import { withDeadline } from '../../engine/judge.ts'
 import { runChecks } from '../../engine/run-checks.ts'
 import type { RunOptions } from '../../engine/run-checks.ts'
 import type { OpenedDeployment } from '../../runtime/index.ts'
-import { checkIds, isOwnCheck, ownGroup } from '../../knowledge/check-ids.ts'
+import { isOwnCheck, ownGroup } from '../../knowledge/check-ids.ts'
 import { isReadOnly } from '../repair/read-only.ts'
 import type { CommandOf } from './rights.ts'
 
@@ -135,7 +135,7 @@ export function selectChecks<C extends Pick<Check, 'id'>>(
 ): C[] {
   const isOwn = only.some(isOwnName)
   const known = { only: only.filter((it) => !isOwnName(it)), skip: skip.filter((it) => !isOwnName(it)) }
-  const chosen = selected(all, known, all)
+  const chosen = selected(all, known)
   if (isOwn && known.only.length === 0) return []
   if (chosen.length === 0 && !isOwn) throw noneLeft()
   return chosen
@@ -148,23 +148,54 @@ export interface CheckNames {
 }
 
 /**
- * Returns the own checks of a deployment that the flags choose, beside so many `others` of the catalogue. Throws as
- * `selectChecks`. `isOneOfSeveral`: another deployment may have the own checks that this one lacks.
+ * Returns the own checks of a deployment that the flags choose, beside so many `others` of the catalogue. Throws USAGE
+ * for the name of an own check that it does not have, with the nearest ones, and if no check is left.
  */
 export function selectOwnChecks<C extends Pick<Check, 'id'>>(
   own: readonly C[],
-  { only = [], skip = [] }: CheckNames,
-  { others, isOneOfSeveral = false }: { others: number; isOneOfSeveral?: boolean },
+  names: CheckNames,
+  { others }: { others: number },
 ): C[] {
-  const isHere = (name: string): boolean => !isOneOfSeveral || own.some(({ id }) => isMeant(id, name))
-  const names = {
-    only: only.filter((it) => isOwnName(it) && (isHere(it) || others === 0)),
-    skip: skip.filter((it) => isOwnName(it) && isHere(it)),
-  }
-  const known = [...checkIds.map((id) => ({ id })), ...own]
-  const chosen = only.length > 0 && names.only.length === 0 ? [] : selected(own, names, known)
+  assertOwn(own, [...ownNames(names.only), ...ownNames(names.skip)], 'this deployment has no own checks', names)
+  const chosen = ownChosen(own, names)
   if (others + chosen.length === 0) throw noneLeft()
   return chosen
+}
+
+/**
+ * Does the same for several deployments, in their order. Another deployment may have the own checks that one lacks, so
+ * one may be left without a check. Null stands for a deployment whose entry is wrong: what it has is not known. Throws
+ * USAGE for a name that no deployment has, and if no deployment is left with a check, unless one is not known.
+ */
+export function selectOwnChecksOfAll<C extends Pick<Check, 'id'>>(
+  all: readonly (readonly C[] | null)[],
+  names: CheckNames,
+  { others }: { others: number },
+): C[][] {
+  const chosen = all.map((own) => ownChosen(own ?? [], names))
+  if (all.includes(null)) return chosen
+  // a job that skips all own checks also works after the last of them is gone
+  const named = [...ownNames(names.only), ...ownNames(names.skip).filter((it) => groupIn(it) !== ownGroup)]
+  const every = all.flatMap((own) => own ?? [])
+  assertOwn(every, named, 'none of these deployments has own checks', names)
+  if (others === 0 && chosen.every((own) => own.length === 0)) throw noneLeft()
+  return chosen
+}
+
+const ownNames = (names: readonly string[] = []): string[] => names.filter(isOwnName)
+
+function ownChosen<C extends Pick<Check, 'id'>>(own: readonly C[], { only = [], skip = [] }: CheckNames): C[] {
+  const isAmong = ({ id }: C, names: readonly string[]): boolean => names.some((name) => isMeant(id, name))
+  return own.filter((it) => (only.length === 0 || isAmong(it, ownNames(only))) && !isAmong(it, ownNames(skip)))
+}
+
+/** Throws USAGE for a name of no own check. `none`: what to say if there is no own check. */
+function assertOwn(own: readonly Pick<Check, 'id'>[], named: readonly string[], none: string, names: CheckNames): void {
+  const wrong = named.find((name) => !own.some(({ id }) => isMeant(id, name)))
+  if (wrong === undefined) return
+  const flag = names.only?.includes(wrong) ? '--only' : '--skip'
+  if (own.length > 0) throw unknownCheck(wrong, [...new Set(own.map(({ id }) => id))], flag)
+  throw new AdminError('USAGE', `no check \`${wrong}\`: ${none}`, ['testops-admin checks'])
 }
 
 /** True for `own`, `own/NAME` and the like. */
@@ -176,13 +207,11 @@ function noneLeft(): AdminError {
   return new AdminError('USAGE', '--only and --skip leave no check to run', ['testops-admin checks'])
 }
 
-/** `known`: checks among which the nearest names are looked for. */
 function selected<C extends Pick<Check, 'id'>>(
   all: readonly C[],
   { only, skip }: Required<{ [K in keyof CheckNames]: readonly string[] }>,
-  known: readonly Pick<Check, 'id'>[],
 ): C[] {
-  const ids = known.map(({ id }) => id)
+  const ids = all.map(({ id }) => id)
   const wanted = new Set(only.flatMap((name) => idsOf(name, ids, '--only')))
   const unwanted = new Set(skip.flatMap((name) => idsOf(name, ids, '--skip')))
   return all.filter(({ id }) => (only.length === 0 || wanted.has(id)) && !unwanted.has(id))
@@ -197,12 +226,17 @@ function groupIn(name: string): string {
 }
 
 function idsOf(name: string, ids: readonly string[], flag: string): string[] {
-  const group = groupIn(name)
   const found = ids.filter((id) => isMeant(id, name))
   if (found.length > 0) return found
+  throw unknownCheck(name, ids, flag)
+}
+
+/** Returns the error for a name of no check, with the nearest ones of these ids and their groups. */
+function unknownCheck(name: string, ids: readonly string[], flag: string): AdminError {
+  const group = groupIn(name)
   const groups = new Set(ids.map((id) => id.split('/')[0] ?? id))
   const known = name.includes('/') ? ids : [...groups, ...ids]
-  throw new AdminError('USAGE', `no check \`${name}\`; ${closestTo(group, known)}`, [
+  return new AdminError('USAGE', `no check \`${name}\`; ${closestTo(group, known)}`, [
     ...closestNames(group, known).map((id) => typed([flag, id])),
     'testops-admin checks',
   ])

@@ -8,7 +8,7 @@ import type { Screen } from '../paint.ts'
 import { badge, badgeWidth, oneLine, paintFor, plainBadge, saying } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { clip, countOf, hang, pad, printable, widthOf } from '../text.ts'
-import { remedyOf, summary, tell } from './verdict.ts'
+import { isJudged, remedyOf, summary, tell } from './verdict.ts'
 
 /** A deployment that could not be examined at all. */
 export interface Unexamined {
@@ -62,9 +62,12 @@ export function fleetText(examined: readonly Examined[], { screen, exitCode, isS
 }
 
 /** How a report stands, whatever exit code was asked for. */
-function stateOf({ summary: { error, unknown, warning } }: DoctorReport): StatusWord {
+function stateOf(report: DoctorReport): StatusWord {
+  const { error, unknown, warning } = report.summary
   if (error > 0) return 'error'
-  return unknown > 0 ? 'unknown' : warning > 0 ? 'warning' : 'ok'
+  if (unknown > 0) return 'unknown'
+  if (warning > 0) return 'warning'
+  return isJudged(report) ? 'ok' : 'skipped'
 }
 
 function headOf({ result }: Examined, width: number, screen: Screen): string[] {
@@ -106,6 +109,7 @@ function countsOf(examined: readonly Examined[], say: Say): string {
     say(`${count('error')} with problems`),
     say(`${count('warning')} with warnings only`),
     say(`${count('unknown')} not fully checked`),
+    say(`${count('skipped')} with nothing examined`),
     say(`${examined.length - reports.length} not examined`),
   ]
   const told = parts.filter((it) => !it.startsWith('0 '))

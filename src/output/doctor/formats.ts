@@ -183,21 +183,30 @@ export function doctorPrometheus(report: DoctorReport, { exitCode }: FormatView)
 
 type Sample = readonly [Readonly<Record<string, string>>, number]
 
-/** Does the same for several deployments; one that was not examined has its exit code alone. */
+/**
+ * Does the same for several deployments; one that was not examined has its exit code alone. One that has none of the
+ * checks has only their numbers, which are 0: an exit code of 0 would say that it is healthy, and a time that it was
+ * examined.
+ */
 export function fleetPrometheus(examined: readonly Examined[]): string {
-  const reports = examined.flatMap(({ result }) => (isExamined(result) ? [result] : []))
+  const all = examined.flatMap(({ result }) => (isExamined(result) ? [result] : []))
+  const reports = all.filter(({ checks }) => checks.length > 0)
   const each = (samples: (report: DoctorReport, own: { deployment: string }) => readonly Sample[]): Sample[] =>
     reports.flatMap((report) => samples(report, { deployment: report.deployment }))
   return [
     metric(
       'exit_code',
       'Exit code of doctor: 0 healthy, 1 problem, 2 warnings only, 3 not all could be checked.',
-      examined.map(({ result: { deployment }, exitCode }) => [{ deployment }, exitCode]),
+      examined
+        .filter(({ result }) => !isExamined(result) || result.checks.length > 0)
+        .map(({ result: { deployment }, exitCode }) => [{ deployment }, exitCode]),
     ),
     metric(
       'checks',
       'Number of checks by status.',
-      each(({ summary: counts }, own) => words.map((status) => [{ ...own, status }, counts[status]])),
+      all.flatMap(({ deployment, summary: counts }) =>
+        words.map((status) => [{ deployment, status }, counts[status]] as const),
+      ),
     ),
     metric(
       'check_status',

@@ -12,7 +12,7 @@ import { oneLine, saying, statusWord } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { countOf } from '../text.ts'
 import type { FormatView } from './formats.ts'
-import { lotsOf, remedyOf, tell } from './verdict.ts'
+import { isJudged, lotsOf, remedyOf, tell } from './verdict.ts'
 import type { Story } from './verdict.ts'
 
 type Told = ReturnType<typeof tell>
@@ -57,13 +57,15 @@ export function doctorHtml(report: DoctorReport, { exitCode, ...spoken }: Format
   })
 }
 
-function statusOf({ stories, unknown }: Told): StatusWord {
+function statusOf({ all, stories, unknown }: Told): StatusWord {
+  if (!isJudged({ checks: all })) return 'skipped'
   if (stories.some(({ root }) => root.severity === 'error')) return 'error'
   if (stories.length > 0) return 'warning'
   return unknown.length > 0 ? 'unknown' : 'ok'
 }
 
-function headlineOf({ stories, unknown }: Told, say: Say): string {
+function headlineOf({ all, stories, unknown }: Told, say: Say): string {
+  if (!isJudged({ checks: all })) return say('Nothing was examined')
   const errors = stories.filter(({ root }) => root.severity === 'error').length
   const warnings = stories.length - errors
   const found = [

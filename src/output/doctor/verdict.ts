@@ -68,8 +68,17 @@ export function verdict(told: Told, exitCode: number | null, screen: Screen): st
   return next ? [...lines, `${say('Next:')} ${printable(next)}`] : lines
 }
 
+/** True if a check was judged. Otherwise all are skipped, or there is none, and nothing is known to be healthy. */
+export function isJudged({ checks }: Pick<DoctorReport, 'checks'>): boolean {
+  return checks.some(({ status, suppressed }) => status !== 'skipped' || suppressed !== undefined)
+}
+
 /** Returns the result of the report in one sentence. */
 export function summary({ all, stories, unknown, skipped, suppressed, ok }: Told, say: Say = inEnglish): string {
+  if (!isJudged({ checks: all })) {
+    const why = all.length > 0 ? say(`${skipped.length} skipped`) : say('it has none of these checks')
+    return `${say('Nothing was examined:')} ${why}.`
+  }
   const errors = stories.filter(({ root }) => root.severity === 'error')
   const warnings = stories.filter(({ root }) => root.severity !== 'error')
   const parts = [

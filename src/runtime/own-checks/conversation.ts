@@ -6,6 +6,7 @@ import { endOf, endOfProcess, Newest, notStarted, start, Stopper } from '../../a
 import { AdminError, messageOf } from '../../core/error.ts'
 import { programCommand } from '../../core/package-parts.ts'
 import { asPath, command } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /** What the process of a check file is told first. */
 export interface Orders {
@@ -54,6 +55,8 @@ export interface Conversation {
   /** Milliseconds that it may take: as it is told, and really */
   deadlineMs: number
   waitMs: number
+  /** What to type if that is too short, before the file is looked at */
+  ifLate?: readonly Suggestion[]
   signal?: AbortSignal | undefined
   /** Answers a question; what it throws is the answer as well */
   answer: (question: Question) => Promise<unknown>
@@ -87,7 +90,7 @@ function programOf(): readonly [string, ...string[]] {
  * CONFIGURATION for a file that cannot be loaded, and the error of a question that the check did not catch.
  */
 export async function converse(orders: Omit<Orders, 'mostMs'>, conversation: Conversation): Promise<unknown> {
-  const { what, deadlineMs, waitMs, signal } = conversation
+  const { what, deadlineMs, waitMs, ifLate = [], signal } = conversation
   const { file } = orders
   const [program, ...words] = programOf()
   const child = start(program, words, {
@@ -111,7 +114,7 @@ export async function converse(orders: Omit<Orders, 'mostMs'>, conversation: Con
       timers = [
         setTimeout(() => {
           const late = `${what} did not ${orders.run ? 'finish' : 'load'} within ${deadlineMs / 1000} s`
-          reject(new AdminError('TIMED_OUT', late, shown))
+          reject(new AdminError('TIMED_OUT', late, [...ifLate, ...shown]))
         }, waitMs),
         setInterval(() => {
           if (memoryOf(child.pid) > mostMemory * 1e6) reject(failed(`used more than ${mostMemory} MB of memory`))

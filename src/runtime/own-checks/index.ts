@@ -19,8 +19,10 @@ import type { OfferedSource, Question } from './conversation.ts'
 
 /** Circumstances in which check files run. */
 export interface OwnCheckOptions {
-  /** Milliseconds that each check may take */
+  /** Milliseconds that each check may take, from when it starts */
   deadlineMs: number
+  /** Processes at the same time; absent: `mostOwnAtOnce` */
+  atOnce?: number | undefined
   /** In which the trust of files by name is looked up */
   environment: Environment
   signal?: AbortSignal | undefined
@@ -28,8 +30,13 @@ export interface OwnCheckOptions {
 
 /** Bytes of a check file, at most */
 const mostBytes = 200_000
-/** Files that are loaded at the same time: more would only slow each other down */
-const loadedAtOnce = 8
+/**
+ * Check files that are loaded or run at the same time. Each is a process of 50 MB or more, up to 512 MB: 8 of them
+ * leave room on a small machine, and more only slow each other down.
+ */
+export const mostOwnAtOnce = 8
+/** Deadlines of a check that a check waits for its turn: three rounds of checks that hang, then a result */
+const mostRounds = 3
 /** Milliseconds for a file to be loaded, at most */
 const mostLoadMs = 5000
 
@@ -38,7 +45,8 @@ const mostLoadMs = 5000
  * their `load` does, which judges a file as a configuration, and runs it in a process of its own.
  */
 export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, options: OwnCheckOptions): Check[] {
-  const inTurn = sideBySide(loadedAtOnce)
+  const { atOnce = mostOwnAtOnce } = options
+  const inTurn = sideBySide(atOnce)
   return (settings.checks ?? []).map(({ path }) => {
     const unread = { id: ownCheckId(path), title: `the check in ${basename(path)} passes`, reads: [], file: path }
     const run = async (): Promise<Outcome> => {
@@ -47,7 +55,10 @@ export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, op
     return {
       ...unread,
       run,
-      load: async () => inTurn(async () => loaded(unread, options)).catch((error: unknown) => failing(unread, error)),
+      async load() {
+        const turn = turnOf(unread.id, inTurn, options)
+        return turn(async () => loaded(unread, options, turn)).catch((error: unknown) => failing(unread, error))
+      },
     }
   })
 }
@@ -70,18 +81,48 @@ export async function ownChecksHere(
 }
 
 type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
+type Turn = <T>(work: () => Promise<T>) => Promise<T>
+
+/**
+ * Returns what does work of a check when its turn comes, which has to be within some deadlines from now: so checks that
+ * hang leave others unknown, but the run ends. Throws TIMED_OUT, INTERRUPTED, and what the work throws.
+ */
+function turnOf(id: string, inTurn: Turn, { deadlineMs, signal }: OwnCheckOptions): Turn {
+  const waitMs = deadlineMs * mostRounds
+  const end = performance.now() + waitMs
+  const late = (): AdminError =>
+    new AdminError(
+      'TIMED_OUT',
+      `check \`${id}\` did not start within ${waitMs / 1000} s: the own checks before it took that long`,
+    )
+  return async <T>(work: () => Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      let isGone = false
+      const timer = setTimeout(() => {
+        isGone = true
+        reject(late())
+      }, end - performance.now())
+      void inTurn(async () => {
+        clearTimeout(timer)
+        if (isGone) return
+        if (signal?.aborted) return reject(new AdminError('INTERRUPTED', `check \`${id}\` was interrupted`))
+        await work().then(resolve, reject)
+      })
+    })
+}
 
 /** Returns a check whose file cannot be loaded: its result is unknown. */
 function failing(unread: Unread, error: unknown): Check {
   return {
     ...unread,
+    unloaded: error,
     async run() {
       throw error
     },
   }
 }
 
-async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> {
+async function loaded(unread: Unread, options: OwnCheckOptions, turn: Turn): Promise<Check> {
   const { file, id } = unread
   const { deadlineMs, signal } = options
   const text = await textOf(file, options)
@@ -97,9 +138,18 @@ async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> 
       'testops-admin init --template check   # prints a commented check',
     ])
   const run = async (sources: Readonly<Record<string, object>>, deployment: Deployment): Promise<Outcome> => {
-    const outcome = await converse(
-      { file, text, run: { sources: offered(declared, sources), deployment: factsOf(deployment) } },
-      { what: `check \`${id}\``, deadlineMs, waitMs: deadlineMs, signal, answer: async (it) => answerTo(it, sources) },
+    const outcome = await turn(async () =>
+      converse(
+        { file, text, run: { sources: offered(declared, sources), deployment: factsOf(deployment) } },
+        {
+          what: `check \`${id}\``,
+          deadlineMs,
+          waitMs: deadlineMs,
+          ifLate: [command`testops-admin doctor -d {deployment} --only ${id} --timeout 30`],
+          signal,
+          answer: async (it) => answerTo(it, sources),
+        },
+      ),
     )
     const judged = outcomeIn(outcome)
     if (typeof judged !== 'string') return judged
@@ -107,7 +157,7 @@ async function loaded(unread: Unread, options: OwnCheckOptions): Promise<Check> 
       command`less ${asPath(file)}`,
     ])
   }
-  return { ...unread, ...declared, run }
+  return { ...unread, ...declared, run, isTimed: true }
 }
 
 /** Throws CONFIGURATION for a file that others could have written, that is none, or that is too large. */

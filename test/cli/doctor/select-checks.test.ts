@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { selectChecks, selectOwnChecks } from '../../../src/cli/doctor/session.ts'
+import { selectChecks, selectOwnChecks, selectOwnChecksOfAll } from '../../../src/cli/doctor/session.ts'
 import { AdminError } from '../../../src/core/error.ts'
 
 const catalogue = ['database/reachable', 'database/disk', 'broker/reachable', 'broker/alarms'].map((id) => ({ id }))
@@ -71,16 +71,56 @@ describe('own checks', () => {
     expect(thrownBy(choose)).toMatchObject({ code: 'USAGE', message })
   })
 
-  test('of several deployments, each runs those that it has', () => {
-    const here = (only: string[], skip: string[], others: number): unknown => {
-      const choose = (): string[] =>
-        selectOwnChecks([own[0]!], { only, skip }, { others, isOneOfSeveral: true }).map(({ id }) => id)
-      return thrownBy(choose) ?? choose()
-    }
-    expect(here([], ['own/waiting'], 4)).toEqual(['own/outbox'])
-    expect(here(['broker', 'own/waiting'], [], 2)).toEqual([])
-    expect(here(['own/outbox', 'own/waiting'], [], 2)).toEqual(['own/outbox'])
-    expect(here(['own/waiting'], [], 0)).toMatchObject({ code: 'USAGE' })
+  test.each<[only: string[], message: string]>([
+    [['own'], 'no check `own`: this deployment has no own checks'],
+    [['own/outbox'], 'no check `own/outbox`: this deployment has no own checks'],
+  ])('a deployment without own checks: only %j', (only, message) => {
+    expect(thrownBy(() => selectOwnChecks([], { only }, { others: 0 }))).toMatchObject({ code: 'USAGE', message })
+  })
+})
+
+describe('own checks of several deployments: one has two, one has one of them, one has none', () => {
+  const [outbox, waiting] = [{ id: 'own/outbox' }, { id: 'own/waiting' }]
+  const all = [[outbox, waiting], [waiting], []]
+  const chosenOf = (only: string[], skip: string[], of: readonly ({ id: string }[] | null)[] = all): string[][] =>
+    selectOwnChecksOfAll(of, { only, skip }, { others: select(only, skip).length }).map((own) =>
+      own.map(({ id }) => id),
+    )
+
+  test.each<[only: string[], skip: string[], chosen: string[][]]>([
+    [[], [], [['own/outbox', 'own/waiting'], ['own/waiting'], []]],
+    [['own'], [], [['own/outbox', 'own/waiting'], ['own/waiting'], []]],
+    [['own/outbox'], [], [['own/outbox'], [], []]],
+    [['broker', 'own/outbox'], [], [['own/outbox'], [], []]],
+    [['broker'], [], [[], [], []]],
+    [[], ['own/waiting'], [['own/outbox'], [], []]],
+    [[], ['own'], [[], [], []]],
+    [['own'], ['own/outbox'], [['own/waiting'], ['own/waiting'], []]],
+  ])('each runs those that it has: only %j, not %j', (only, skip, chosen) => {
+    expect(chosenOf(only, skip)).toEqual(chosen)
+  })
+
+  test.each<[only: string[], skip: string[], message: string]>([
+    [['own/outbx'], [], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    [['own/outbox', 'own/watting'], [], 'no check `own/watting`; did you mean `own/waiting`?'],
+    [['broker', 'own/outbx'], [], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    [[], ['own/outbx'], 'no check `own/outbx`; did you mean `own/outbox`?'],
+    [['own'], ['own'], '--only and --skip leave no check to run'],
+    [['own/outbox'], ['own/outbox'], '--only and --skip leave no check to run'],
+  ])('a name that no deployment has: only %j, not %j', (only, skip, message) => {
+    expect(thrownBy(() => chosenOf(only, skip))).toMatchObject({ code: 'USAGE', message })
+  })
+
+  test('nobody has own checks: they can be skipped, not asked for', () => {
+    expect(chosenOf([], ['own'], [[], []])).toEqual([[], []])
+    expect(thrownBy(() => chosenOf(['own'], [], [[], []]))).toMatchObject({
+      code: 'USAGE',
+      message: 'no check `own`: none of these deployments has own checks',
+    })
+  })
+
+  test('where an entry is wrong, nobody can say that a name is misspelt', () => {
+    expect(chosenOf(['own/other'], [], [[outbox], null])).toEqual([[], []])
   })
 })
 
