@@ -191,7 +191,8 @@ async function examineOne(
       exitCode: 70,
       document: { error: { code: 'BUG' as const, message: messageOf(error), suggestions: [] } },
     }
-    return { result: { deployment: chosen.name, error: document.error, exitCode }, exitCode }
+    const result = { deployment: chosen.name, error: document.error, exitCode }
+    return { result, exitCode, ...('error' in chosen && chosen.isEntryWrong && { isEntryWrong: true }) }
   }
 }
 

@@ -28,6 +28,8 @@ export interface FleetDocument {
 export interface Examined {
   result: DoctorReport | Unexamined
   exitCode: number
+  /** True if its entry in the configuration is wrong */
+  isEntryWrong?: boolean
 }
 
 export function isExamined(result: DoctorReport | Unexamined): result is DoctorReport {
@@ -56,7 +58,9 @@ export function fleetText(examined: readonly Examined[], { screen, exitCode, isS
   const lines = examined.flatMap((it) => [...headOf(it, width, screen), ...(isShort ? [] : causesOf(it, screen))])
   const next = nextOf(examined, config)
   const end = hang('', `${countsOf(examined, say)} ${say(`Exit code ${exitCode}.`)}`, screen.columns)
-  return [...lines, '', ...end, ...(next === null ? [] : [`${say('Next:')} ${printable(next)}`])]
+  const first = 'Correct the wrong entries first: until then, other commands refuse the configuration.'
+  const wrong = examined.some((it) => it.isEntryWrong) ? hang('', say(first), screen.columns) : []
+  return [...lines, '', ...end, ...wrong, ...(next === null ? [] : [`${say('Next:')} ${printable(next)}`])]
     .map((line) => `${line}\n`)
     .join('')
 }
@@ -116,12 +120,16 @@ function countsOf(examined: readonly Examined[], say: Say): string {
   return `${say(countOf(examined.length, 'deployment'))}: ${told.join(', ')}.`
 }
 
-/** Returns what to type for the first deployment that has the exit code of all; null if all are healthy. */
+/**
+ * Returns what to type for the first deployment that has the exit code of all, or whose entry is wrong: no other command
+ * would work before. Null: there is nothing to do.
+ */
 function nextOf(examined: readonly Examined[], config: string | undefined): string | null {
   const first = (['error', 'unknown', 'warning'] as const).map((word) =>
     examined.find(({ result }) => isExamined(result) && stateOf(result) === word),
   )
-  const worst = first[0] ?? examined.find(({ result }) => !isExamined(result)) ?? first[1] ?? first[2]
+  const wrong = examined.find((it) => it.isEntryWrong)
+  const worst = wrong ?? first[0] ?? examined.find(({ result }) => !isExamined(result)) ?? first[1] ?? first[2]
   if (!worst) return null
   return command`testops-admin doctor ${nested(onDeployment(worst.result.deployment, config))}`
 }

@@ -70,8 +70,11 @@ export async function findDeployment(request: DeploymentRequest): Promise<Select
   return selectDiscovered(await discover({ ...request, isKept: true }), request)
 }
 
-/** One of several deployments, or why it cannot be used. */
-export type OneOfAll = { name: string } & ({ selected: SelectedDeployment } | { error: AdminError })
+/** One of several deployments, or why it cannot be used. `isEntryWrong`: other commands then refuse the whole file. */
+export type OneOfAll = { name: string } & (
+  | { selected: SelectedDeployment }
+  | { error: AdminError; isEntryWrong?: boolean }
+)
 
 /**
  * Returns the deployments of these names, else all of the configuration, else all that are found. Throws USAGE for an
@@ -81,7 +84,7 @@ export async function everySelected(request: DeploymentRequest, names: readonly 
   const every = await everyDeployment(request)
   const one = (name: string, settings: DeploymentSettings | AdminError): OneOfAll =>
     settings instanceof AdminError
-      ? { name, error: settings }
+      ? { name, error: settings, isEntryWrong: true }
       : { name, selected: { name, settings, file: every!.file } }
   if (names !== null) return Promise.all([...new Set(names)].map(async (name) => oneNamed(name, every, request, one)))
   if (every) return [...every.deployments].map(([name, settings]) => one(name, settings))

@@ -31,7 +31,7 @@ export interface OwnCheckOptions {
 /** Bytes of a check file, at most */
 const mostBytes = 200_000
 /**
- * Check files that are loaded or run at the same time. Each is a process of 50 MB or more, up to 512 MB: 8 of them
+ * Check files that are loaded or run at the same time. Each is a process of 45 MB or more, up to 512 MB: 8 of them
  * leave room on a small machine, and more only slow each other down.
  */
 export const mostOwnAtOnce = 8
