@@ -24,8 +24,8 @@ export interface KnownCommand {
 /** Values that a flag or an argument takes. Each is asked only when it is needed; none throws. */
 export interface Values {
   deployments(): Promise<readonly Candidate[]>
-  /** Those of the catalogue, and the own checks of that deployment, or of the one that commands use */
-  checks(deployment: string | null): Promise<readonly Candidate[]>
+  /** Those of the catalogue, and the own checks of these deployments, or of those that the command would examine */
+  checks(deployments: readonly string[] | 'all' | null): Promise<readonly Candidate[]>
   rules(): Promise<readonly Candidate[]>
   /** Unfinished runs of that deployment, or of all */
   runs(deployment: string | null): Promise<readonly Candidate[]>
@@ -87,6 +87,10 @@ export async function candidatesFor(
   }
   const waiting = flagOf(rest.at(-1) ?? '')
   if (waiting?.[1].type === 'option') return valuesOf(waiting, current, rest, values)
+  // `--skip api/latency service/clocks`
+  const open = flagOf(rest.findLast((word) => word.startsWith('-')) ?? '')
+  if (open?.[1].multiple === true && ofFlags[open[0]] === 'checks' && !current.startsWith('-'))
+    return valuesOf(open, current, rest, values)
   const given = rest.flatMap((word) => flagOf(word.replace(/=.*/s, ''))?.[0] ?? [])
   if (current.startsWith('-')) {
     const flags = Object.entries(command.flags).filter(
@@ -168,10 +172,17 @@ async function valuesOf(
 }
 
 async function asked(source: keyof Values, rest: readonly string[], values: Values): Promise<readonly Candidate[]> {
-  if (source !== 'runs' && source !== 'checks') return values[source]()
-  const at = rest.findIndex((word) => word === '-d' || word === '--deployment')
-  const joined = rest.find((word) => word.startsWith('--deployment='))?.slice('--deployment='.length)
-  return values[source](joined ?? (at < 0 ? null : (rest[at + 1] ?? null)))
+  const named = deploymentsIn(rest)
+  if (source === 'runs') return values.runs(named[0] ?? null)
+  if (source === 'checks') return values.checks(rest.includes('--all') ? 'all' : named.length > 0 ? named : null)
+  return values[source]()
+}
+
+function deploymentsIn(rest: readonly string[]): string[] {
+  return rest.flatMap((word, at) => {
+    if (word.startsWith('--deployment=')) return word.slice('--deployment='.length)
+    return word === '-d' || word === '--deployment' ? (rest[at + 1] ?? []) : []
+  })
 }
 
 function fitting(all: readonly Candidate[], current: string): Candidate[] {
@@ -180,7 +191,7 @@ function fitting(all: readonly Candidate[], current: string): Candidate[] {
 
 /**
  * Returns the script that a shell reads once. It asks this program for each word, so that it need not be made again
- * after an upgrade.
+ * after an upgrade. Where the program fails, a file may stand, or it does not know: the shell completes files.
  */
 export function scriptFor(shell: Shell): string {
   return scripts[shell]
@@ -190,8 +201,11 @@ const scripts: Readonly<Record<Shell, string>> = {
   bash: `# completion of testops-admin for bash: source <(testops-admin completion bash)
 _testops_admin() {
   local -a words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
-  mapfile -t COMPREPLY < <(testops-admin completion bash --line -- "\${words[@]}" 2>/dev/null)
-  if [[ \${#COMPREPLY[@]} -eq 0 ]]; then compopt -o default 2>/dev/null; fi
+  local found
+  COMPREPLY=()
+  if found=$(testops-admin completion bash --line -- "\${words[@]}" 2>/dev/null); then
+    if [[ -n $found ]]; then mapfile -t COMPREPLY <<< "$found"; fi
+  else compopt -o default 2>/dev/null; fi
   return 0
 }
 complete -F _testops_admin testops-admin
@@ -199,9 +213,12 @@ complete -F _testops_admin testops-admin
   zsh: `#compdef testops-admin
 # completion of testops-admin for zsh: source <(testops-admin completion zsh)
 _testops_admin() {
+  local lines
   local -a found
-  found=("\${(@f)$(testops-admin completion zsh --line -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  if [[ -n "\${found[1]}" ]]; then _describe -V 'testops-admin' found; else _files; fi
+  if lines=$(testops-admin completion zsh --line -- "\${(@)words[2,CURRENT]}" 2>/dev/null); then
+    found=("\${(@f)lines}")
+    if [[ -n $lines ]]; then _describe -V 'testops-admin' found; fi
+  else _files; fi
 }
 if [[ "\${funcstack[1]}" == _testops_admin ]]; then _testops_admin "$@"; else compdef _testops_admin testops-admin; fi
 `,
@@ -209,7 +226,7 @@ if [[ "\${funcstack[1]}" == _testops_admin ]]; then _testops_admin "$@"; else co
 function __testops_admin
     set -l words (commandline -opc) (commandline -ct)
     set -l found (testops-admin completion fish --line -- $words[2..-1] 2>/dev/null)
-    if test (count $found) -gt 0
+    if test $status -eq 0
         string replace '   # ' \\t -- $found
     else if functions -q __fish_complete_path
         __fish_complete_path (commandline -ct)

@@ -30,14 +30,17 @@ export default class Completion extends BaseCommand {
   static override strict = false
 
   override async run(): Promise<void> {
-    const { flags, args, argv } = await this.parse(Completion)
+    const { flags, args } = await this.parse(Completion)
     const shell = args.shell as Shell
     if (!flags.line) return print(process.stdout, scriptFor(shell))
-    const typed = (argv as string[]).slice(1)
+    // as they were typed: oclif puts words that are there twice side by side
+    const typed = this.argv.slice(this.argv.indexOf('--') + 1)
     const words = shell === 'bash' ? joinedWords(typed) : typed
     const commands = Object.values(this.config.commands ?? {}) as unknown as KnownCommand[]
     const candidates = await candidatesFor(words, commands, valuesFor(words)).catch(() => null)
     print(process.stdout, linesFor(shell, candidates ?? [], words.at(-1) ?? ''))
+    // the scripts then complete files
+    if (candidates === null) process.exitCode = 3
   }
 }
 
@@ -55,17 +58,19 @@ function valuesFor(words: readonly string[]): Values {
         const { knownDeployments } = await import('../runtime/index.ts')
         const request = { file, environment, workingDirectory: process.cwd() }
         const known = await knownDeployments(request, { isSearching: false })
-        return known.map(({ name, platform }) => ({ text: name, about: platform ?? '' }))
+        return known.map(({ name, platform }) => ({ text: name, about: platform ?? 'its entry is wrong' }))
       }),
-    checks: async (deployment) =>
+    checks: async (deployments) =>
       safe(async () => {
-        const [{ checkTexts }, { ownChecksHere }] = await Promise.all([
+        const [{ checkTexts }, { ownCheckFiles }] = await Promise.all([
           import('../../explain/index.yaml'),
           import('../runtime/index.ts'),
         ])
         const request = { file, environment, workingDirectory: process.cwd() }
-        const own = await ownChecksHere(request, deployment ?? environment.TESTOPS_ADMIN_DEPLOYMENT).catch(() => [])
-        const all = [...checkTexts, ...own.map(({ id, file: of = '' }) => ({ id, title: of }))]
+        const chosen = environment.TESTOPS_ADMIN_DEPLOYMENT
+        const names = deployments ?? (chosen === undefined ? null : [chosen])
+        const own = await ownCheckFiles(request, names).catch(() => [])
+        const all = [...checkTexts, ...own.map(({ id, file: of }) => ({ id, title: of }))]
         const groups = [...new Set(all.map(({ id }) => id.split('/')[0] ?? id))]
         return [
           ...groups.map((text) => ({ text, about: `all checks of ${text}` })),

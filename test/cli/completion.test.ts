@@ -36,8 +36,8 @@ const commands = [
 const asked: (string | null)[] = []
 const values: Values = {
   deployments: async () => named('prod', 'staging'),
-  checks: async (deployment) =>
-    named('broker', 'broker/alarms', 'api/token', ...(deployment === null ? [] : [`own/of-${deployment}`])),
+  checks: async (deployments) =>
+    named('broker', 'broker/alarms', 'api/token', ...[deployments ?? []].flat().map((name) => `own/of-${name}`)),
   rules: async () => named('bad-json=off'),
   runs: async (deployment) => {
     asked.push(deployment)
@@ -63,6 +63,12 @@ describe('what may stand in place of the last word', () => {
     ['doctor --deployment=s', ['--deployment=staging']],
     ['doctor --only br', ['broker', 'broker/alarms']],
     ['doctor --only broker,api', ['broker,api/token']],
+    ['doctor --only broker api', ['api/token']],
+    ['doctor --only broker --json api', []],
+    ['doctor --only own/', []],
+    ['doctor -d a --only own/', ['own/of-a']],
+    ['doctor -d a --deployment=b --only own/', ['own/of-a', 'own/of-b']],
+    ['doctor --all --only own/', ['own/of-all']],
     ['doctor --fail-on ', ['warning', 'error']],
     ['doctor --output ', null],
     ['doctor x', []],

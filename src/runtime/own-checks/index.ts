@@ -8,7 +8,7 @@ import { asPath, command } from '../../core/shell-command.ts'
 import { sideBySide } from '../../core/work.ts'
 import { ownCheckId } from '../../knowledge/check-ids.ts'
 import type { ConfigurationRequest } from '../configuration/find.ts'
-import { findConfiguration } from '../configuration/load.ts'
+import { everyDeployment, findConfiguration } from '../configuration/load.ts'
 import type { DeploymentSettings } from '../configuration/schema.ts'
 import { isOfLab, selectDeployment } from '../configuration/select.ts'
 import type { SelectedDeployment } from '../configuration/select.ts'
@@ -78,6 +78,23 @@ export async function ownChecksHere(
   if (name !== undefined && isOfLab(name) && !deployments.has(name)) return []
   const selected = selectDeployment(configuration!, name)
   return ownChecks(selected, { deadlineMs: timeoutMs, environment: request.environment, signal })
+}
+
+/**
+ * Returns the own checks of these deployments, each once, without reading their files. Null: of the one that commands
+ * use, or of all if it is not clear which. A wrong entry hides no other. Throws CONFIGURATION for a file that is wrong
+ * as a whole.
+ */
+export async function ownCheckFiles(
+  request: ConfigurationRequest,
+  names: readonly string[] | 'all' | null,
+): Promise<{ id: string; file: string }[]> {
+  const every = await everyDeployment(request)
+  const chosen = names ?? (every?.current === undefined ? 'all' : [every.current])
+  const files = [...(every?.deployments ?? [])].flatMap(([name, settings]) =>
+    settings instanceof AdminError || (chosen !== 'all' && !chosen.includes(name)) ? [] : (settings.checks ?? []),
+  )
+  return [...new Map(files.map(({ path }) => [ownCheckId(path), path]))].map(([id, file]) => ({ id, file }))
 }
 
 type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
