@@ -22,11 +22,13 @@ const pageOf = (id) => ['testops-admin', ...id.split(':')].join('-')
 const filled = (text) => text.replaceAll('<%= config.bin %>', 'testops-admin')
 
 function head(name, version) {
-  return `.TH "${roff(name.toUpperCase())}" "1" "" "testops\\-admin ${roff(version)}" ""`
+  // words that are copied are neither broken nor stretched
+  return `.TH "${roff(name.toUpperCase())}" "1" "" "testops\\-admin ${roff(version)}" ""\n.nh\n.ad l`
 }
 
-function flagLines([name, { char, helpValue, summary = '', env, options, type, default: preset }]) {
-  const value = type === 'option' ? ` ${roff(helpValue ?? (options ? options.join('|') : 'VALUE'))}` : ''
+function flagLines([name, { char, helpValue, summary = '', env, options, type, multiple, default: preset }]) {
+  const kind = helpValue ?? (options ? options.join('|') : 'VALUE')
+  const value = type === 'option' ? ` ${roff(`${kind}${multiple ? '...' : ''}`)}` : ''
   const isTold = typeof preset === 'string' || typeof preset === 'number'
   return [
     '.TP',
@@ -53,9 +55,8 @@ function commandPage({ id, summary = '', description = '', args, flags, examples
   const shown = Object.entries(flags).filter(([, { hidden }]) => !hidden)
   const own = shown.filter(([, { helpGroup }]) => helpGroup !== 'COMMON')
   const common = shown.filter(([, { helpGroup }]) => helpGroup === 'COMMON')
-  const words = Object.values(args).map(({ name, required }) =>
-    required ? name.toUpperCase() : `[${name.toUpperCase()}]`,
-  )
+  const taken = Object.values(args).filter((it) => !it.hidden)
+  const words = taken.map(({ name, required }) => (required ? name.toUpperCase() : `[${name.toUpperCase()}]`))
   return [
     head(pageOf(id), version),
     '.SH NAME',
@@ -65,14 +66,10 @@ function commandPage({ id, summary = '', description = '', args, flags, examples
     roff([...words, '[FLAGS]'].join(' ')),
     '.SH DESCRIPTION',
     ...blocks(filled(description || summary)).flatMap((block) => ['.PP', block]),
-    ...(Object.keys(args).length > 0
+    ...(taken.length > 0
       ? [
           '.SH ARGUMENTS',
-          ...Object.values(args).flatMap((it) => [
-            '.TP',
-            `.B ${roff(it.name.toUpperCase())}`,
-            roff(it.description ?? ''),
-          ]),
+          ...taken.flatMap((it) => ['.TP', `.B ${roff(it.name.toUpperCase())}`, roff(it.description ?? '')]),
         ]
       : []),
     ...(own.length > 0 ? ['.SH OPTIONS', ...own.flatMap(flagLines)] : []),
@@ -109,7 +106,8 @@ function mainPage(commands, version, about) {
     'The journals of repairs.',
     '.SH ENVIRONMENT',
     roff(
-      'Every flag of every command can be set: TESTOPS_ADMIN_DEPLOYMENT for --deployment. NO_COLOR turns colours off.',
+      'Every flag can also be set as an environment variable: TESTOPS_ADMIN_DEPLOYMENT for --deployment. NO_COLOR ' +
+        'turns colours off.',
     ),
   ]
 }

@@ -32,7 +32,7 @@ export interface Measurement {
 export interface DocumentedCommand {
   id: string
   summary?: string
-  args: Readonly<Record<string, { name: string; required?: boolean; description?: string }>>
+  args: Readonly<Record<string, { name: string; required?: boolean; description?: string; hidden?: boolean }>>
   flags: Readonly<Record<string, DocumentedFlag>>
 }
 
@@ -150,9 +150,9 @@ function commandReference(commands: readonly DocumentedCommand[]): string {
   )
   const sections = commands.map(({ id, summary = '', args, flags }) => {
     const own = Object.values(flags).filter((it) => !isCommon(it) && it.hidden !== true)
-    const words = Object.values(args).map(({ name, required }) =>
-      required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`,
-    )
+    const words = Object.values(args)
+      .filter(({ hidden }) => hidden !== true)
+      .map(({ name, required }) => (required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`))
     const lacking = [...common.keys()].filter((name) => !(name in flags))
     const without = lacking.length === 0 ? '' : `Without ${lacking.map((name) => code(`--${name}`)).join(', ')}.`
     const usage =

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { Config, Plugin, loadHelpClass } from '@oclif/core'
+import { Config, Plugin } from '@oclif/core'
 import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, inOwnWords, isOutput } from './cli/failure.ts'
+import { OwnHelp } from './cli/help.ts'
 import { helpIn, spoken, withoutLang } from './cli/language.ts'
 import {
   beforeDashes,
@@ -94,7 +95,7 @@ async function start(words: readonly string[]): Promise<void> {
     }
     case 'help': {
       const translation = await spoken(withoutLang(words).asked)
-      const Help = translation === null ? await loadHelpClass(config) : helpIn(translation)
+      const Help = translation === null ? OwnHelp : helpIn(translation)
       await new Help(config, config.pjson.oclif.helpOptions).showHelp([...wish.names, '--help'])
       return
     }

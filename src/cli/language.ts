@@ -1,9 +1,11 @@
-import { Flags, Help } from '@oclif/core'
+import { Flags } from '@oclif/core'
+import type { Help } from '@oclif/core'
 import { AdminError } from '../core/error.ts'
 import { partText } from '../core/package-parts.ts'
 import { command } from '../core/shell-command.ts'
 import { inEnglish, textsIn, translation } from '../core/translation.ts'
 import type { Translation } from '../core/translation.ts'
+import { OwnHelp } from './help.ts'
 import { beforeDashes, tellLine } from './write.ts'
 
 /** Languages of what an operator reads. A further one has its texts under explain/: docs/dev/how-to/translate.md. */
@@ -80,7 +82,7 @@ const headers = /^((?:\W\[\d+m)*)(VERSION|USAGE|TOPICS|COMMANDS)(?!\w)/gm
 
 /** Help with the pages that list commands in another language. The page of a command stays English. */
 export function helpIn({ help: say }: Translation): typeof Help {
-  return class extends Help {
+  return class extends OwnHelp {
     #say = inEnglish
     override async showRootHelp(): Promise<void> {
       this.#translate()

@@ -7,27 +7,29 @@ import { print } from '../cli/write.ts'
 export default class Completion extends BaseCommand {
   static override summary = 'Print the completion script of a shell'
   static override description =
-    'With the script, Tab completes commands, flags, checks, deployments, unfinished runs and more. The script asks ' +
-    'testops-admin each time, so it stays right after an upgrade.'
+    'With the script, Tab completes commands, flags, checks (also your own), deployments, unfinished runs and more. ' +
+    'The script asks testops-admin each time, so it stays right after an upgrade.'
   static override examples = [
     {
-      description: 'In bash, for this shell; in ~/.bashrc for all',
+      description: 'Complete in this bash; in every bash if you add the line to ~/.bashrc',
       command: 'source <(<%= config.bin %> completion bash)',
     },
-    { description: 'In zsh; in ~/.zshrc for all', command: 'source <(<%= config.bin %> completion zsh)' },
     {
-      description: 'In fish, for all',
+      description: 'Complete in this zsh; in every zsh if you add the line to ~/.zshrc, after compinit',
+      command: 'source <(<%= config.bin %> completion zsh)',
+    },
+    {
+      description: 'Complete in every fish that starts from now on',
       command: '<%= config.bin %> completion fish > ~/.config/fish/completions/testops-admin.fish',
     },
   ]
   static override args = {
     shell: Args.string({ ignoreStdin: true, required: true, description: 'bash, zsh or fish', options: [...shells] }),
+    words: Args.string({ ignoreStdin: true, hidden: true, multiple: true }),
   }
   static override flags = {
     line: Flags.boolean({ hidden: true, summary: 'Complete the last of the words after --' }),
   }
-  // the words of a line that is being typed
-  static override strict = false
 
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Completion)

@@ -234,7 +234,12 @@ describe('what is built and packed', () => {
       expect(existsSync(join(there, 'prefix/lib/node_modules/testops-admin/node_modules'))).toBe(false)
       writeFileSync(
         join(there, 'testops-admin.yaml'),
-        'deployments:\n  prod: {database: {url: "postgresql://t@127.0.0.1:1/t"}}\n',
+        'deployments:\n  prod: {database: {url: "postgresql://t@127.0.0.1:1/t"}, checks: [own.mjs]}\n',
+      )
+      writeFileSync(
+        join(there, 'own.mjs'),
+        "import { defineCheck } from 'testops-admin/check'\nexport default defineCheck({ version: 1, title: 'a', " +
+          "remedy: { text: 'B.', commands: [] }, run: () => ({ status: 'ok', detail: process.version }) })\n",
       )
       for (const version of running) {
         const environment = await environmentOf(version)
@@ -257,6 +262,8 @@ describe('what is built and packed', () => {
           1,
           ['database/reachable'],
         ])
+        const own = JSON.parse(run(['doctor', '--only', 'own', '--json']).stdout) as { checks: object[] }
+        expect(own.checks).toMatchObject([{ id: 'own/own', status: 'ok', detail: `v${version}` }])
       }
       npm('uninstall', 'testops-admin')
       const left = readdirSync(join(there, 'prefix'), { recursive: true }).filter((it) =>
@@ -265,7 +272,7 @@ describe('what is built and packed', () => {
       expect(left).toEqual([])
       expect(readdirSync(home)).toEqual(['.cache'])
       expect(readdirSync(join(home, '.cache'))).toEqual(['testops-admin'])
-      expect(readdirSync(there).sort()).toEqual(['cache', 'home', 'prefix', 'testops-admin.yaml'])
+      expect(readdirSync(there).sort()).toEqual(['cache', 'home', 'own.mjs', 'prefix', 'testops-admin.yaml'])
     },
     240_000,
   )
