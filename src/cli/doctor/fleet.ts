@@ -130,8 +130,8 @@ async function examineEach(
 }
 
 /**
- * Returns the own checks of each deployment; null if its entry is wrong. Each has its share of the processes that may
- * run at once, so that one whose checks hang delays no other.
+ * Returns the own checks of each deployment; null if its entry is wrong. Each that has some gets a share of the
+ * processes that may run at once, so that one whose checks hang delays no other.
  */
 async function ownChecksOfAll(
   chosen: readonly OneOfAll[],
@@ -139,7 +139,8 @@ async function ownChecksOfAll(
   signal: AbortSignal,
 ): Promise<(Check[] | null)[]> {
   const { mostOwnAtOnce, ownChecks } = await import('../../runtime/index.ts')
-  const share = Math.floor(ownAtOnce / Math.min(examinedAtOnce, chosen.length))
+  const sharing = chosen.filter((one) => 'selected' in one && one.selected.settings.checks !== undefined).length
+  const share = Math.floor(ownAtOnce / Math.max(1, Math.min(examinedAtOnce, sharing)))
   const options = {
     deadlineMs: timeout * 1000 + deadlineSlackMs,
     atOnce: Math.min(mostOwnAtOnce, share),
