@@ -3,8 +3,7 @@ import { Config, Plugin } from '@oclif/core'
 import { lookUpLikeThis } from './adapters/look-up.ts'
 import { readWords } from './cli/command-names.ts'
 import { failureOf, inOwnWords, isOutput } from './cli/failure.ts'
-import { OwnHelp } from './cli/help.ts'
-import { helpIn, spoken, withoutLang } from './cli/language.ts'
+import { OwnHelp, helpIn, spoken, withoutLang } from './cli/language.ts'
 import {
   beforeDashes,
   dropHeld,

@@ -1,11 +1,9 @@
-import { Flags } from '@oclif/core'
-import type { Help } from '@oclif/core'
+import { CommandHelp, Flags, Help } from '@oclif/core'
 import { AdminError } from '../core/error.ts'
 import { partText } from '../core/package-parts.ts'
 import { command } from '../core/shell-command.ts'
 import { inEnglish, textsIn, translation } from '../core/translation.ts'
 import type { Translation } from '../core/translation.ts'
-import { OwnHelp } from './help.ts'
 import { beforeDashes, tellLine } from './write.ts'
 
 /** Languages of what an operator reads. A further one has its texts under explain/: docs/dev/how-to/translate.md. */
@@ -79,6 +77,28 @@ export function withoutLang(words: readonly string[]): { rest: string[]; asked: 
 }
 
 const headers = /^((?:\W\[\d+m)*)(VERSION|USAGE|TOPICS|COMMANDS)(?!\w)/gm
+
+/** The help of one command, whose usage has no trace of flags that oclif has put elsewhere in the line. */
+class OwnCommandHelp extends CommandHelp {
+  protected override defaultUsage(): string {
+    return tidyUsage(super.defaultUsage())
+  }
+}
+
+/** Removes the bars and spaces that oclif leaves where a flag stands in several groups: `[--output FILE |  | ]`. */
+export function tidyUsage(usage: string): string {
+  const words = usage.split(' ').filter((word) => word !== '')
+  const isLeft = (word: string, at: number): boolean => word === '|' && ['|', ']'].includes(words[at + 1] ?? '')
+  return words
+    .filter((word, at) => !isLeft(word, at))
+    .join(' ')
+    .replaceAll(' ]', ']')
+}
+
+/** The help of this program. */
+export class OwnHelp extends Help {
+  protected override CommandHelpClass = OwnCommandHelp
+}
 
 /** Help with the pages that list commands in another language. The page of a command stays English. */
 export function helpIn({ help: say }: Translation): typeof Help {

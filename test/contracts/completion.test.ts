@@ -48,7 +48,8 @@ try testops-admin doctor -d prod --only own/
 try testops-admin doctor --only own/outbox own/w
 try testops-admin doctor -d prod -d s`
   expect(await said('bash', ['--norc', '-c', script], here)).toBe(
-    'doctor\n--dry-run\nbroker/alarms\nprod staging wrong\n\nown/outbox own/waiting\nown/outbox\nown/waiting\nstaging\n',
+    'doctor\n--dry-run\nbroker/alarms\nprod staging wrong\n\nown/outbox own/waiting\nown/outbox\nown/waiting\n' +
+      'staging\n',
   )
   expect(await readdir(here.folder)).not.toContain('planted')
 }, 120_000)

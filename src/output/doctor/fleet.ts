@@ -121,8 +121,8 @@ function countsOf(examined: readonly Examined[], say: Say): string {
 }
 
 /**
- * Returns what to type for the first deployment that has the exit code of all, or whose entry is wrong: no other command
- * would work before. Null: there is nothing to do.
+ * Returns what to type for the first deployment that has the exit code of all, or whose entry is wrong: no other
+ * command would work before. Null: there is nothing to do.
  */
 function nextOf(examined: readonly Examined[], config: string | undefined): string | null {
   const first = (['error', 'unknown', 'warning'] as const).map((word) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tidyUsage } from '../../src/cli/help.ts'
+import { tidyUsage } from '../../src/cli/language.ts'
 
 test.each([
   ['doctor [--output FILE... |  | ] [--quiet]', 'doctor [--output FILE...] [--quiet]'],
