@@ -1,6 +1,6 @@
 import type { DoctorReport } from '../core/check.ts'
 import type { PlatformName } from '../core/deployment.ts'
-import { bytes, counted } from '../core/format.ts'
+import { bytes, counted, moment } from '../core/format.ts'
 import { asPath, command } from '../core/shell-command.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './paint.ts'
@@ -59,6 +59,9 @@ interface ComparedReport {
   createdAt: string
 }
 
+/** report.json and removed.json, which list the others and what was removed from them */
+const listing = 2
+
 /** Returns what was written, what it holds and lacks, and what to do with it. */
 export function madeText(made: MadeReport, screen: Screen): string {
   const { columns } = screen
@@ -70,7 +73,8 @@ export function madeText(made: MadeReport, screen: Screen): string {
   return textOf([
     hang(
       '',
-      `Wrote ${printable(file)}: ${counted(files.length, 'file')}, ${bytes(size)}. Only this user can read it.`,
+      `Wrote ${printable(file)}: ${counted(files.length + listing, 'file')}, ${bytes(size)}. ` +
+        'Only this user can read it.',
       columns,
     ),
     [
@@ -119,7 +123,7 @@ export function shownText(shown: ShownReport, screen: Screen): string {
   return textOf([
     [
       ...hang('', `${printable(file)}: report of ${printable(deployment)} (${about})`, columns),
-      ...hang('', `Made ${printable(createdAt)} by testops-admin ${printable(version)}`, columns),
+      ...hang('', `Made ${moment(new Date(createdAt))} by testops-admin ${printable(version)}`, columns),
       ...hang('', verdictOf(shown), columns),
     ],
     gapLines(shown, columns),
@@ -148,7 +152,7 @@ export function differenceText({ from, to, changes, notCompared }: ReportDiffere
   const head = [from, to].map(({ file, deployment, createdAt }, at) =>
     hang(
       at === 0 ? 'from ' : 'to   ',
-      `${printable(file)} (${printable(deployment)}, ${printable(createdAt)})`,
+      `${printable(file)} (${printable(deployment)}, ${moment(new Date(createdAt))})`,
       columns,
     ),
   )
@@ -160,9 +164,19 @@ export function differenceText({ from, to, changes, notCompared }: ReportDiffere
         .filter((it) => it.part === part)
         .flatMap((it) => hang('  ', `${printable(it.name)}: ${shownValue(it.from)} → ${shownValue(it.to)}`, columns)),
     ]),
-    notCompared.length === 0 ? [] : hang('Not compared: ', notCompared.map(printable).join(', '), columns),
+    notCompared.length === 0 ? [] : hang('Not compared: ', notComparedText(notCompared), columns),
     [changes.length === 0 ? 'No difference was found.' : `${counted(changes.length, 'difference')}.`],
   ])
+}
+
+/** Names a part once: `queues; settings A, B`. */
+function notComparedText(notCompared: readonly string[]): string {
+  const parts = new Map<string, string[]>()
+  for (const it of notCompared) {
+    const [, part = it, name] = /^(\w+): ([^]*)$/.exec(it) ?? []
+    parts.set(part, [...(parts.get(part) ?? []), ...(name === undefined ? [] : [name])])
+  }
+  return [...parts].map(([part, names]) => printable(`${part} ${names.join(', ')}`.trim())).join('; ')
 }
 
 const shownValue = (value: string | null): string => (value === null ? 'missing' : printable(value) || '(empty)')

@@ -63,7 +63,9 @@ test('doctor says from a report on a machine without the lab what it said of the
     const one = await lab.run('doctor', '--from', place('locked.tar.gz'), '--only', 'database/changelog-lock')
     expect([one.exitCode, one.stderr]).toEqual([
       1,
-      expect.stringMatching(/^From a report of \S+, .* Nothing was asked now\. Commands in it come from the report/),
+      expect.stringMatching(
+        /^From a report of \S+ \S+Z, .* Nothing was asked now\. Commands in it come from the report/,
+      ),
     ])
     expect(one.stdout).toMatch(/testops-admin unlock-changelog -d lab/)
   } finally {

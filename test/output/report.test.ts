@@ -24,7 +24,7 @@ const manifest: ReportManifest = {
 
 test('says what was written, what is missing and what to do with it', () => {
   expect(madeText({ ...manifest, file: '/tmp/a b.tar.gz', bytes: 9100, places: 7 }, plainScreen)).toBe(`\
-Wrote /tmp/a b.tar.gz: 2 files, 9.1 kB. Only this user can read it.
+Wrote /tmp/a b.tar.gz: 4 files, 9.1 kB. Only this user can read it.
 
 Diagnosis: 2 errors, 1 warning, 1 check without a result. Causes:
 database/changelog-lock, api/latency. Exit code of doctor: 1.
@@ -45,7 +45,7 @@ test('lists what is in it', () => {
   const removed = [{ mark: '[secret-1]', where: ['a.json:1', 'a.json:7', 'b.txt:2', 'b.txt:9'], count: 12 }]
   expect(shownText({ ...manifest, file: 'a.tar.gz', removed }, plainScreen)).toBe(`\
 a.tar.gz: report of prod (kubernetes, build 527u01)
-Made 2026-11-28T02:33:00.000Z by testops-admin 0.1.0
+Made 2026-11-28 02:33:00Z by testops-admin 0.1.0
 Diagnosis: 2 errors, 1 warning, 1 check without a result. Causes:
 database/changelog-lock, api/latency. Exit code of doctor: 1.
 
@@ -69,10 +69,16 @@ test('shows what changed, part by part', () => {
     { part: 'settings', name: 'TZ', from: 'UTC', to: null },
     { part: 'settings', name: 'X', from: null, to: '' },
   ]
-  const document = { schemaVersion: 1 as const, from: side('a'), to: side('b'), changes, notCompared: ['queues'] }
+  const document = {
+    schemaVersion: 1 as const,
+    from: side('a'),
+    to: side('b'),
+    changes,
+    notCompared: ['queues', 'settings: A', 'settings: B'],
+  }
   expect(differenceText(document, plainScreen)).toBe(`\
-from a (prod, 2026-11-28T02:33:00.000Z)
-to   b (prod, 2026-11-28T02:33:00.000Z)
+from a (prod, 2026-11-28 02:33:00Z)
+to   b (prod, 2026-11-28 02:33:00Z)
 
 checks:
   broker/queues-durable: ok → error
@@ -81,7 +87,7 @@ settings:
   TZ: UTC → missing
   X: missing → (empty)
 
-Not compared: queues
+Not compared: queues; settings A, B
 
 3 differences.
 `)

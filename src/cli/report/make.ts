@@ -1,7 +1,7 @@
 import { checks } from '../../checks/index.ts'
 import { AdminError } from '../../core/error.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
-import { parseBytes } from '../../core/format.ts'
+import { bytes as sized, parseBytes } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 import { askMore, contentsOf } from '../../engine/recording/contents.ts'
 import type { Gap } from '../../engine/recording/contents.ts'
@@ -126,19 +126,20 @@ const needed = 3
 function within(most: number, files: readonly CleanFile[]): { kept: CleanFile[]; leftOut: Gap[] } {
   const kept: CleanFile[] = []
   const leftOut: Gap[] = []
+  const least = files.slice(0, needed).reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+  if (least > most)
+    throw new AdminError(
+      'USAGE',
+      `--max-size is too small: the diagnosis and the answers that it rests on take ${sized(least)}`,
+      [command`testops-admin report --max-size ${`${Math.ceil(least / 1e6)}MB`}`],
+    )
   let size = 0
-  for (const [index, file] of files.entries()) {
-    const bytes = Buffer.byteLength(file.text)
-    if (size + bytes <= most) {
+  for (const file of files) {
+    const length = Buffer.byteLength(file.text)
+    if (size + length <= most) {
       kept.push(file)
-      size += bytes
-    } else if (index < needed) {
-      throw new AdminError(
-        'USAGE',
-        `--max-size is too small: the diagnosis and the answers that it rests on have ${size + bytes} bytes`,
-        [command`testops-admin report --max-size ${`${Math.ceil((size + bytes) / 1e6)}MB`}`],
-      )
-    } else leftOut.push({ what: file.name, why: `its ${bytes} bytes exceed --max-size` })
+      size += length
+    } else leftOut.push({ what: file.name, why: `its ${sized(length)} exceed --max-size` })
   }
   return { kept, leftOut }
 }

@@ -1,6 +1,7 @@
 import type { Check, CheckReport, DoctorReport } from '../../core/check.ts'
 import { judgeAsOf } from '../../core/local-time.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import { moment } from '../../core/format.ts'
 import { inEnglish } from '../../core/translation.ts'
 import type { Translation } from '../../core/translation.ts'
 import { asPath, command } from '../../core/shell-command.ts'
@@ -198,8 +199,8 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
       tellLine(
         process.stderr,
         say(
-          `From a report of ${createdAt}, made by testops-admin ${version}. Nothing was asked now. Commands in it ` +
-            'come from the report.',
+          `From a report of ${moment(new Date(createdAt))}, made by testops-admin ${version}. Nothing was asked now. ` +
+            'Commands in it come from the report.',
         ),
       )
     const screen = screenOf(process.stdout)

@@ -1,6 +1,7 @@
 import type { CheckReport, DoctorReport } from '../../core/check.ts'
 import { PartialSettings } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
+import { moment } from '../../core/format.ts'
 import { Secret, UnreadableSecret } from '../../core/secret.ts'
 import type { BrokerQueue, ReleaseRevision, ServiceHealth, ServiceImage, SourceName } from '../../core/sources.ts'
 import { valuesOf } from './contents.ts'
@@ -102,8 +103,14 @@ const parts: Readonly<Record<Difference['part'], (side: Side) => Facts>> = {
   },
   restarts({ recording }) {
     const [health] = valuesOf<ServiceHealth>(recording.service, 'health')
-    return health ? new Map(health.instances.map(({ name, restarts }) => [name, `${restarts} restarts`])) : null
+    return health ? new Map(health.instances.map((it) => [it.name, runText(it)])) : null
   },
+}
+
+/** A restart by an operator is not counted, but the run has another beginning. An archive may hold any value. */
+function runText({ restarts, startedAt }: ServiceHealth['instances'][number]): string {
+  const since = startedAt instanceof Date && !Number.isNaN(startedAt.getTime()) ? `, since ${moment(startedAt)}` : ''
+  return `${restarts} restarts${since}`
 }
 
 function outcomeOf({ status, severity, because }: CheckReport): string {

@@ -34,17 +34,18 @@ function side(of: {
   settings?: [string, string | Secret][]
   queues?: object[]
   restarts?: number
+  startedAt?: unknown
   values?: object
   status?: string
 }): { report: DoctorReport; recording: Recording } {
-  const { settings, queues, restarts = 0, values, status = 'ok' } = of
+  const { settings, queues, restarts = 0, startedAt = null, values, status = 'ok' } = of
   return {
     report: { checks: [{ id: 'api/latency', status, severity: 'warning' }] } as unknown as DoctorReport,
     recording: {
       service: answers({
         ...(settings && { environment: new Map(settings) }),
         image: { name: 'testops', tag: '527u01', build: '527u01' },
-        health: { instances: [{ name: 'testops-0', restarts }] },
+        health: { instances: [{ name: 'testops-0', restarts, startedAt }] },
       }),
       ...(queues && { broker: answers({ queues, identity: { version: '4.2.1' } }) }),
       ...(values && { release: answers({ latest: { values } }) }),
@@ -88,6 +89,21 @@ test('finds what was added, removed and changed in each part', () => {
     notCompared: ['settings: TOKEN'],
   })
   expect(differencesOf(one, one)).toEqual({ changes: [], notCompared: ['settings: TOKEN'] })
+})
+
+test('a restart that nothing counts shows in when the run began', () => {
+  const at = (startedAt: unknown): ReturnType<typeof side> => side({ startedAt })
+  const first = '2026-11-29T12:38:09.405Z'
+  expect(differencesOf(at(new Date(first)), at(new Date('2026-11-29T12:40:18Z'))).changes).toEqual([
+    {
+      part: 'restarts',
+      name: 'testops-0',
+      from: '0 restarts, since 2026-11-29 12:38:09Z',
+      to: '0 restarts, since 2026-11-29 12:40:18Z',
+    },
+  ])
+  // nobody vouches for what an archive holds
+  expect(differencesOf(at(first), at(new Date(Number.NaN))).changes).toEqual([])
 })
 
 test('a part that one of them lacks is not compared', () => {
