@@ -14,6 +14,13 @@ export interface Trial {
   discards?: boolean
 }
 
+/** A permission that a user lacks on a queue or an exchange. */
+export interface LackedPermission {
+  right: 'configure' | 'write' | 'read'
+  /** `queue 'upload'`, as RabbitMQ says it */
+  object: string
+}
+
 /**
  * Changes a virtual host. Each method may be repeated, and leaves alone what is already as wanted. Concurrent calls
  * share one connection. All throw AdminError: UNREACHABLE (connection lost), TIMED_OUT, FORBIDDEN, and UNAVAILABLE if
@@ -42,6 +49,13 @@ export interface BrokerControl {
    * Changes nothing, even if others read from the queues.
    */
   tryRights(of: Trial): Promise<void>
+  /**
+   * Returns a permission that the user lacks for the work of `tryRights`, or to use the `holding` queues; null: none
+   * was found to be missing. Only asks: RabbitMQ checks the permission, and then refuses each request for another
+   * reason, unless it removes what is not there. RabbitMQ logs what it refuses, so only the first names of each kind
+   * are asked for
+   */
+  lackedPermission(of: Trial & { holding: readonly string[] }): Promise<LackedPermission | null>
   unbind(bindings: readonly Binding[]): Promise<void>
   /** Removes all ready messages from the queue, and returns their number */
   purge(name: string): Promise<number>

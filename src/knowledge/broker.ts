@@ -44,6 +44,9 @@ export const impersonator = 'impersonator'
 /** A routing key, and so the name of a queue that nobody declares: messages published with it are dropped. */
 export const nowhere = 'testops-admin.nowhere'
 
+/** The name by which permissions for the nameless exchange are given. */
+export const namelessExchange = 'amq.default'
+
 /** Prefix of exchanges through which messages move back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
 

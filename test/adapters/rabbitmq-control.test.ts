@@ -1,14 +1,15 @@
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import amqp from 'amqplib'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openBrokerControl } from '../../src/adapters/rabbitmq/control/index.ts'
 import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
-import type { BrokerControl, QueueDeclaration } from '../../src/core/broker-control.ts'
+import type { BrokerControl, ExchangeDeclaration, QueueDeclaration } from '../../src/core/broker-control.ts'
 import type { BrokerEndpoint } from '../../src/core/endpoint.ts'
 import { freshVhost } from '../servers/index.ts'
 import type { FreshVhost } from '../servers/index.ts'
 import { errorOf, failureOf } from './failure-of.ts'
-import { closedPort, cuttableProxy } from './peers.ts'
+import { closedPort, cuttableProxy, silentPeer } from './peers.ts'
 
 describe.each(['3', '4.3'] as const)('%s', (line) => {
   let vhost: FreshVhost
@@ -116,6 +117,72 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     ])
     await allow('.*', '.*', '.*')
     expect(await control.deleteQueue('there', { most: 0 })).toBe('deleted')
+  })
+
+  describe('asks for a permission', () => {
+    const letters = { ...durable('letters'), arguments: { 'x-dead-letter-exchange': 'dead' } }
+    const of = {
+      queues: [durable('first'), letters],
+      exchanges: [topic('work')],
+      bindings: [
+        { source: 'source', destination: 'letters', destinationKind: 'queue', routingKey: 'k', arguments: {} },
+        { source: 'work', destination: 'other', destinationKind: 'exchange', routingKey: 'k', arguments: {} },
+      ],
+      holding: ['held.first', 'held.letters'],
+    } as const
+    const rights = ['configure', 'write', 'read'] as const
+    const discards = { ...of, discards: true }
+
+    test.each<[(typeof rights)[number], string, typeof of | typeof discards, string | null]>([
+      ['configure', 'first', of, "queue 'first'"],
+      ['configure', 'letters', of, "queue 'letters'"],
+      ['configure', 'held.first', of, "queue 'held.first'"],
+      ['configure', 'work', of, "exchange 'work'"],
+      ['configure', 'testops-admin.back.trial', of, "exchange 'testops-admin.back.trial'"],
+      ['configure', 'dead', of, null],
+      ['write', 'first', of, "queue 'first'"],
+      ['write', 'held.first', of, "queue 'held.first'"],
+      ['write', 'dead', of, "exchange 'dead'"],
+      ['write', 'other', of, "exchange 'other'"],
+      ['write', 'amq.default', of, "exchange 'amq.default'"],
+      ['write', 'testops-admin.back.trial', of, "exchange 'testops-admin.back.trial'"],
+      ['write', 'source', of, null],
+      ['read', 'first', of, "queue 'first'"],
+      ['read', 'held.first', of, "queue 'held.first'"],
+      ['read', 'dead', of, "exchange 'dead'"],
+      ['read', 'source', of, "exchange 'source'"],
+      ['read', 'work', of, "exchange 'work'"],
+      ['read', 'testops-admin.back.trial', of, "exchange 'testops-admin.back.trial'"],
+      ['read', 'other', of, null],
+      // messages that are deleted with their queue are not read; a queue that sends dead letters still is
+      ['read', 'first', discards, null],
+      ['write', 'first', discards, null],
+      ['write', 'amq.default', discards, null],
+      ['read', 'letters', discards, "queue 'letters'"],
+      ['write', 'dead', discards, "exchange 'dead'"],
+      ['read', 'dead', discards, "exchange 'dead'"],
+    ])('%s on %s', async (right, name, asked, object) => {
+      const control = opened()
+      await control.declareQueues([durable('first')])
+      await control.declareExchange(topic('dead'))
+      const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
+      onTestFinished(close)
+      const all = async (): Promise<unknown> => [
+        await queues(),
+        (await source.exchanges()).map((it) => it.name),
+        await source.bindings(),
+        await source.counts(['first']),
+      ]
+      const before = await all()
+      const pattern = `^(?!${name.replaceAll('.', '\\.')}$)`
+      const [configure = '', write = '', read = ''] = rights.map((it) => (it === right ? pattern : '.*'))
+      await allow(configure, write, read)
+      const asking = opened()
+      expect(await asking.lackedPermission(asked)).toEqual(object && { right, object })
+      await allow('.*', '.*', '.*')
+      expect(await all()).toEqual(before)
+      expect(before).toEqual([['first'], ['dead'], [], new Map([['first', { ready: 0, consumers: 0 }]])])
+    })
   })
 
   test('what the broker does not take is refused, and the rest goes on', async () => {
@@ -266,6 +333,19 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
   })
 })
 
+test.each(['disable', 'require'] as const)('a close ends what is being opened, with TLS: %s', async (mode) => {
+  const vhost = await freshVhost('3')
+  onTestFinished(async () => vhost.cleanup())
+  const port = await silentPeer()
+  const tls = { mode, ca: null }
+  const { source, close } = openBrokerControl({ ...vhost.endpoint, port, tls }, { timeoutMs: 60_000 })
+  const asked = failureOf(source.declareQueues([durable('q')]))
+  await sleep(200)
+  await close()
+  expect(await asked).toMatch(/^INTERRUPTED gave up connecting to RabbitMQ at /)
+  expect(await failureOf(source.declareQueues([durable('q')]))).toMatch(/^INTERRUPTED /)
+})
+
 test('where nothing listens', async () => {
   const vhost = await freshVhost('3')
   onTestFinished(async () => vhost.cleanup())
@@ -285,4 +365,8 @@ const handshakeCut = /^UNREACHABLE the server at 127\.0\.0\.1:\d+ closed the con
 
 function durable(name: string): QueueDeclaration {
   return { name, durable: true, autoDelete: false, arguments: {} }
+}
+
+function topic(name: string): ExchangeDeclaration {
+  return { name, type: 'topic', durable: true, autoDelete: false, internal: false, arguments: {} }
 }

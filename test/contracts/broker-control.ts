@@ -57,6 +57,9 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
         bindings: [{ source: 'work', destination: 'some', destinationKind: 'queue', routingKey: 'x', arguments: {} }],
       })
       await control.tryRights({ queues, exchanges: [work], bindings: [], discards: true })
+      const of = { queues, exchanges: [work], bindings: [], holding: ['held'] }
+      expect(await control.lackedPermission(of)).toBeNull()
+      expect(await control.lackedPermission({ ...of, discards: true })).toBeNull()
       expect([before, await all()]).toEqual([
         [
           { some: { ready: 3, consumers: 0 }, read: { ready: 0, consumers: 1 }, empty: { ready: 0, consumers: 0 } },

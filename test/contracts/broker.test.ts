@@ -1,5 +1,5 @@
 import amqp from 'amqplib'
-import { describe } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openBrokerControl } from '../../src/adapters/rabbitmq/control/index.ts'
 import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
 import type { Opened } from '../../src/core/endpoint.ts'
@@ -19,6 +19,16 @@ describe.each(['3', '4.3'] as const)('broker %s', (line) => {
       situation.management === false ? `http://127.0.0.1:${await closedPort()}` : vhost.endpoint.managementUrl
     return opened(situation, vhost, managementUrl)
   }, line)
+
+  test.each(['', 'impersonator', 'policymaker'])(
+    "shows permissions to administrators only, not with '%s'",
+    async (tag) => {
+      const vhost = await freshVhost(line)
+      const { source, close } = await opened({ tag }, vhost, vhost.endpoint.managementUrl)
+      onTestFinished(close)
+      expect(await source.permissions()).toBeNull()
+    },
+  )
 })
 
 // each question is an Erlang of its own: the two lines take turns, and each has what only it can say of queues

@@ -170,6 +170,7 @@ export function brokerWorld({
       }
     },
     tryRights: async () => undefined,
+    lackedPermission: async () => null,
     async unbind(all) {
       held.bindings = held.bindings.filter((it) => !all.some((other) => isSame(other, it)))
     },

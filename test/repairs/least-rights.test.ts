@@ -158,35 +158,6 @@ describe('the least rights of SECURITY.md are enough', () => {
     const restarted = await own.operator.repair(['service', 'restart'])
     expectDone(restarted)
     expect(await eventsOf(own.operator, restarted.json<RepairDocument>().run!)).toContain('copied')
-    // the management API shows permissions to administrators only
-    const permit = async (configure: string, write: string, read: string): Promise<void> => {
-      await manage('PUT', `/api/permissions/${encodeURIComponent(vhost)}/${name}`, { configure, write, read })
-    }
-    await manage('PUT', `/api/users/${name}`, { password: 'least', tags: 'administrator' })
-    const lackedNow = async (): Promise<unknown> => [
-      (await notedBy(own.operator, 'reset-queues', '--drain', '0'))[0],
-      await lackedBy(own.operator, 'broker'),
-    ]
-    const lacking = (right: string, object: string): unknown => {
-      const said = `user ${name} has no ${right} permission on ${object} (RabbitMQ at `
-      return [
-        expect.stringContaining(`missing right: ${said}`) as string,
-        { 'broker/upgrade': expect.stringMatching(`^${said.replace('(', '\\(')}`) as string },
-      ]
-    }
-    await permit('^testops-admin', '.*', '.*')
-    expect(await lackedNow()).toEqual(lacking('configure', "queue 'export'"))
-    await permit('.*', '^(?!amq)', '.*')
-    // a pattern that this program does not read counts as given
-    expect(await lackedNow()).toEqual([undefined, { 'broker/upgrade': undefined }])
-    await permit('.*', '^(export|upload|dead|work|testops-admin)', '.*')
-    expect(await lackedNow()).toEqual(lacking('write', "exchange 'amq.default'"))
-    await permit('.*', '.*', '^[^t]*$|^(export|upload|dead|work)')
-    expect(await lackedNow()).toEqual([undefined, { 'broker/upgrade': undefined }])
-    await permit('.*', '.*', '^(export|upload|dead|work)')
-    expect(await lackedNow()).toEqual(lacking('read', "queue 'testops-admin.held.export'"))
-    await permit('.*', '.*', '.*')
-    expect(await lackedNow()).toEqual([undefined, { 'broker/upgrade': undefined }])
     await grant('rabbitmq reset-queues')
     expect(await notedBy(own.operator, 'reset-queues', '--drain', '0')).toEqual([])
     const done = await own.operator.repair(['reset-queues', '--drain', '0'])
@@ -197,6 +168,56 @@ describe('the least rights of SECURITY.md are enough', () => {
       [],
     ])
   })
+
+  test.each(['3', '4.3'] as const)(
+    'permissions that a user of RabbitMQ %s lacks are named beforehand',
+    async (line) => {
+      const own = await queueDeployment(line)
+      onTestFinished(async () => own.end())
+      const { vhost, endpoint } = own.vhost
+      const { user, password } = endpoint
+      const manage: typeof own.vhost.manage = async (...asked) => own.vhost.manage(...asked)
+      const tag = async (tags: string): Promise<void> =>
+        void (await manage('PUT', `/api/users/${user}`, { password: password!.reveal(), tags }))
+      const permit = async (configure: string, write: string, read: string): Promise<void> =>
+        void (await manage('PUT', `/api/permissions/${encodeURIComponent(vhost)}/${user}`, { configure, write, read }))
+      const found = line === '3' ? 'broker/upgrade' : 'broker/queues-durable'
+      const lackedNow = async (): Promise<unknown> => [
+        (await notedBy(own.operator, 'reset-queues', '--drain', '0', '--accept-risk', 'unseen-policies'))[0],
+        (await lackedBy(own.operator, 'broker'))[found],
+      ]
+      const lacking = (right: string, object: string): unknown => {
+        const said = `user ${user} has no ${right} permission on ${object} (RabbitMQ at `
+        return [
+          expect.stringContaining(`missing right: ${said}`) as string,
+          expect.stringMatching(`^${said.replace('(', '\\(')}.*set_permissions -p ${vhost} ${user} `) as string,
+        ]
+      }
+      const none = [undefined, undefined]
+      const before = await own.state()
+      // the management API shows permissions to administrators only; to others, the broker itself tells
+      for (const tags of ['administrator', 'monitoring', 'management']) {
+        await tag(tags)
+        await permit('^testops-admin', '.*', '.*')
+        const first = line === '3' ? "queue 'export'" : "exchange 'dead'"
+        expect(await lackedNow(), tags).toEqual(lacking('configure', first))
+        // this program does not read such a pattern
+        await permit('^(?!work)', '.*', '.*')
+        expect(await lackedNow(), tags).toEqual(lacking('configure', "exchange 'work'"))
+        if (line === '3') {
+          await permit('.*', '^(export|upload|dead|work|testops-admin)', '.*')
+          expect(await lackedNow(), tags).toEqual(lacking('write', "exchange 'amq.default'"))
+          await permit('.*', '.*', '^(export|upload|dead|work)')
+          expect(await lackedNow(), tags).toEqual(lacking('read', "queue 'testops-admin.held.export'"))
+        }
+        await permit('^[a-z]', '.*', '\\w')
+        expect(await lackedNow(), tags).toEqual(none)
+        await permit('.*', '.*', '.*')
+        expect(await lackedNow(), tags).toEqual(none)
+      }
+      expect(await own.state()).toEqual(before)
+    },
+  )
 
   test('for Redis', async () => {
     const user = `operator-${process.pid}`

@@ -28,8 +28,8 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const queues = await liveQueues(workshop)
     return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
   },
-  askRights: async ({ moves, saved }, { open }) =>
-    assertPermitted(open, { ...saved, holding: moves.map(({ holding }) => holding) }),
+  askRights: async ({ moves, saved }, workshop) =>
+    assertPermitted(workshop, { ...saved, holding: moves.map(({ holding }) => holding) }),
   async perform({ moves, saved, vanishing = [] }, workshop) {
     const broker = await workshop.control.broker()
     const [there, exchanges] = [await liveQueues(workshop), await liveExchanges(workshop)]

@@ -174,16 +174,19 @@ function saidOf(queue: string, returned: number | null): string {
 }
 
 /**
- * Throws FORBIDDEN for the first permission that the user lacks for this work, if the broker shows the user's
- * permissions at all. `holding`: temporary queues that will be declared.
+ * Throws FORBIDDEN for the first permission that the user lacks for this work. The broker's list of permissions tells,
+ * if the user may see it and this program can read its patterns; otherwise, the broker is asked for each. `holding`:
+ * temporary queues that will be declared.
  */
 export async function assertPermitted(
-  open: Workshop['open'],
+  { open, control }: Pick<Workshop, 'open' | 'control'>,
   { holding = [], ...of }: Trial & { holding?: readonly string[] },
 ): Promise<void> {
   const broker = await open.broker()
+  // the list does not have users of another backend, as LDAP
   const permissions = await tolerant(broker.permissions())
-  const lacked = permissions && lackedPermission(permissions, of, holding)
+  const listed = permissions ? lackedPermission(permissions, of, holding) : 'unknown'
+  const lacked = listed === 'unknown' ? await (await control.broker()).lackedPermission({ ...of, holding }) : listed
   if (!lacked) return
   const { user, vhost, target } = broker
   throw new AdminError(

@@ -25,8 +25,8 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
       ? 'done'
       : 'not-done'
   },
-  askRights: async ({ exchanges, bindings }, { open }) =>
-    assertPermitted(open, { queues: [], exchanges: exchanges.map(({ from }) => from), bindings }),
+  askRights: async ({ exchanges, bindings }, workshop) =>
+    assertPermitted(workshop, { queues: [], exchanges: exchanges.map(({ from }) => from), bindings }),
   async foresee({ exchanges, bindings }, workshop) {
     exact(bindings)
     const there = await liveExchanges(workshop)

@@ -74,32 +74,41 @@ interface BrokerIdentity {
 }
 
 /**
- * Opens a connection for work with queues. Throws as `shakeHands` does. Without a heartbeat, a vanished peer goes
- * unnoticed.
+ * Opens a connection for work with queues; `signal` ends the opening. Throws INTERRUPTED then, else as `shakeHands`.
+ * Without a heartbeat, a vanished peer goes unnoticed.
  */
 export async function openConnection(
   endpoint: BrokerEndpoint,
   peer: Peer,
   timeoutMs: number,
-  { heartbeatSeconds = 0 }: { heartbeatSeconds?: number } = {},
+  { heartbeatSeconds = 0, signal }: { heartbeatSeconds?: number; signal?: AbortSignal } = {},
 ): Promise<ChannelModel> {
+  const gaveUp = (): AdminError => new AdminError('INTERRUPTED', `gave up connecting to RabbitMQ at ${peer.where}`)
+  if (signal?.aborted) throw gaveUp()
   let late = false
+  // the socket keeps its signal when it is open
+  const opening = new AbortController()
+  const stop = (): void => opening.abort()
+  signal?.addEventListener('abort', stop)
   const connecting = async (): Promise<ChannelModel> => {
-    const model = await connect(endpoint, timeoutMs, heartbeatSeconds)
+    const model = await connect(endpoint, timeoutMs, { heartbeatSeconds, signal: opening.signal })
     if (late) await closeGently(model)
     return model
   }
   try {
     return await withDeadline(connecting(), timeoutMs, peer, { abandon: () => (late = true) })
   } catch (error) {
+    if (signal?.aborted) throw gaveUp()
     throw await handshakeFailure(error, endpoint, peer, timeoutMs)
+  } finally {
+    signal?.removeEventListener('abort', stop)
   }
 }
 
 async function connect(
   { host, port, user, password, vhost, tls, reach }: BrokerEndpoint,
   timeoutMs: number,
-  heartbeatSeconds = 0,
+  { heartbeatSeconds = 0, signal }: { heartbeatSeconds?: number; signal?: AbortSignal } = {},
 ): Promise<ChannelModel> {
   const { default: amqp } = await import('amqplib')
   const encrypted = tls.mode === 'require' || tls.mode === 'verify'
@@ -119,6 +128,7 @@ async function connect(
       // our own deadline comes first; this one releases the socket
       timeout: timeoutMs + 100,
       noDelay: true,
+      ...(signal && { signal }),
       clientProperties: { connection_name: ownConnectionName },
       ...(encrypted ? tlsOptions(host, { verify: tls.mode === 'verify', ca: tls.ca }) : {}),
     },

@@ -29,7 +29,7 @@ export interface Link {
     work: (channel: Channel, item: Item) => Promise<Result>,
     settle: (reply: Reply, item: Item) => Result,
   ): Promise<Result[]>
-  /** Closes the connection. Never throws */
+  /** Closes the connection, also one that is being opened, for good. Never throws */
   close(): Promise<void>
 }
 
@@ -47,13 +47,14 @@ interface Line {
 /** Returns a link to the broker. Opens nothing yet. */
 export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Link {
   let current: Promise<Line> | null = null
+  const closing = new AbortController()
 
   const line = async (): Promise<Line> => {
     const before = current
     const held = await before?.catch(() => null)
     if (held?.isOpen) return held
     // the first caller that finds it closed opens another
-    if (current === before || current === null) current = openLine(endpoint, peer, timeoutMs)
+    if (current === before || current === null) current = openLine(endpoint, peer, timeoutMs, closing.signal)
     return current
   }
 
@@ -119,6 +120,7 @@ export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: numb
       return results
     },
     async close() {
+      closing.abort()
       const held = await current?.catch(() => null)
       current = null
       if (held) await closeGently(held.model)
@@ -126,8 +128,8 @@ export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: numb
   }
 }
 
-async function openLine(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<Line> {
-  const model = await openConnection(endpoint, peer, timeoutMs, { heartbeatSeconds })
+async function openLine(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number, signal: AbortSignal): Promise<Line> {
+  const model = await openConnection(endpoint, peer, timeoutMs, { heartbeatSeconds, signal })
   let end: (reason: unknown) => void = () => undefined
   const ended = new Promise<unknown>((resolve) => (end = resolve))
   const line: Line = {

@@ -30,8 +30,8 @@ export interface BrokerSource {
   /** Returns the tags of the user that we sign in with: 'monitoring', 'impersonator' */
   tags(): Promise<readonly string[]>
   /**
-   * Returns what that user may do in the vhost; null: nothing. Throws UNAVAILABLE if neither the management API, which
-   * tells administrators only, nor `rabbitmqctl` shows it
+   * Returns what that user may do in the vhost; null: the list does not show it. The management API shows the list to
+   * administrators only, and it does not have users of another authentication backend
    */
   permissions(): Promise<BrokerPermissions | null>
   /**

@@ -1,34 +1,28 @@
-import type { Trial } from '../../core/broker-control.ts'
+import type { LackedPermission, Trial } from '../../core/broker-control.ts'
 import { fitsGlob } from '../../core/glob.ts'
 import type { GlobSign } from '../../core/glob.ts'
 import type { BrokerPermissions } from '../../core/sources.ts'
-import { trialExchange } from '../../knowledge/broker.ts'
-
-type Right = keyof BrokerPermissions
-
-/** A permission that a user lacks on a queue or an exchange. */
-export interface LackedPermission {
-  right: Right
-  /** `queue 'upload'`, as RabbitMQ says it */
-  object: string
-}
-
-/** The name by which permissions for the nameless exchange are given. */
-const namelessExchange = 'amq.default'
+import { namelessExchange, trialExchange } from '../../knowledge/broker.ts'
 
 /**
- * Returns the first permission that the work of `tryRights` needs and that is not given; null: none is known to be
- * missing. `holding`: temporary queues that will be declared. A pattern that this program cannot read counts as given.
+ * Returns the first permission that the work of `tryRights` needs and that is not given; null: all are; `unknown`: a
+ * pattern that this program cannot read decides. `holding`: temporary queues that will be declared.
  */
 export function lackedPermission(
   permissions: BrokerPermissions,
   { queues, exchanges, bindings, discards = false }: Trial,
   holding: readonly string[],
-): LackedPermission | null {
-  const needed = (kind: 'queue' | 'exchange', name: string, ...rights: readonly Right[]): LackedPermission[] =>
-    rights
-      .filter((right) => isGranted(permissions[right], name) === false)
-      .map((right) => ({ right, object: `${kind} '${name}'` }))
+): LackedPermission | 'unknown' | null {
+  type Need = { lacked: LackedPermission; isGiven: boolean | null }
+  const needed = (
+    kind: 'queue' | 'exchange',
+    name: string,
+    ...rights: readonly (keyof BrokerPermissions)[]
+  ): readonly Need[] =>
+    rights.map((right) => ({
+      lacked: { right, object: `${kind} '${name}'` },
+      isGiven: isGranted(permissions[right], name),
+    }))
   const deadLetters = queues.flatMap(({ name, arguments: values }) => {
     const to = values['x-dead-letter-exchange']
     return typeof to === 'string' && to !== '' ? [{ name, to }] : []
@@ -54,7 +48,8 @@ export function lackedPermission(
       ...needed('exchange', source, 'read'),
     ]),
   ]
-  return all[0] ?? null
+  const lacked = all.find(({ isGiven }) => isGiven === false)?.lacked
+  return lacked ?? (all.some(({ isGiven }) => isGiven === null) ? 'unknown' : null)
 }
 
 /** Number of alternatives up to which a pattern is read */

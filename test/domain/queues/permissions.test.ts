@@ -62,7 +62,11 @@ describe('lackedPermission', () => {
     [{ write: '^(upload|testops-admin)' }, { right: 'write', object: "exchange 'amq.default'" }],
     [{ read: '^(upload|testops-admin)' }, { right: 'read', object: "exchange 'work'" }],
     [{ read: '^(upload|work)' }, { right: 'read', object: "queue 'testops-admin.held.upload'" }],
-    [{ read: '[unknown]' }, null],
+    [{ read: '[unknown]' }, 'unknown'],
+    [
+      { configure: '[unknown]', read: '^$' },
+      { right: 'read', object: "queue 'upload'" },
+    ],
   ])('with %j it is %j', (lesser, wanted) => {
     expect(lackedPermission({ ...all, ...lesser }, of, ['testops-admin.held.upload'])).toEqual(wanted)
   })

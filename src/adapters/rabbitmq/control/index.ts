@@ -1,23 +1,26 @@
-import type {
-  Binding,
-  BrokerControl,
-  Declared,
-  ExchangeDeclaration,
-  QueueDeclaration,
-  Trial,
-} from '../../../core/broker-control.ts'
+import type { Binding, BrokerControl, Declared, ExchangeDeclaration, Trial } from '../../../core/broker-control.ts'
 import type { BrokerEndpoint, Opened } from '../../../core/endpoint.ts'
 import type { MessageMover } from '../../../core/message-mover.ts'
 import { countsOf } from '../lists.ts'
 import { brokerLink } from '../link.ts'
 import { brokerPeer } from '../connection.ts'
 import { keeper } from './keep.ts'
-import { declareQueues, deleteQueues, purge, typedArguments, typedInEachWay, withBytes } from './queues.ts'
+import {
+  deadLetterExchange,
+  declareQueues,
+  deleteQueues,
+  purge,
+  typedArguments,
+  typedInEachWay,
+  withBytes,
+} from './queues.ts'
 import type { Channel } from 'amqplib'
 import type { Reply } from '../refusal.ts'
 import { refusal } from '../refusal.ts'
 import type { On } from './queues.ts'
 import { nowhere } from '../../../knowledge/broker.ts'
+import { consumeNothing, lackedPermission, unbindNothing } from './permissions.ts'
+import type { Ends } from './permissions.ts'
 
 /** Opens a control of a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
 export function openBrokerControl(
@@ -46,6 +49,7 @@ export function openBrokerControl(
       deleteExchange: async (name) => held(async () => deleteExchange(on, name)),
       bind: async (bindings) => held(async () => bindAll(on, bindings)),
       tryRights: async (of) => held(async () => tryRights(on, of)),
+      lackedPermission: async (of) => lackedPermission(link, of),
       unbind: async (bindings) => held(async () => unbindAll(on, bindings)),
       purge: async (name) => held(async () => purge(on, name)),
       async keep(queues) {
@@ -158,11 +162,7 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
     on,
     discards ? queues.filter((it) => deadLetterExchange(it) !== null) : queues,
     'reading queue',
-    async (channel, { name }) => {
-      // this consumer is refused after the check of rights: a priority must be a number
-      const { consumerTag } = await channel.consume(name, () => undefined, { arguments: { 'x-priority': 'none' } })
-      await channel.cancel(consumerTag)
-    },
+    async (channel, { name }) => consumeNothing(channel, name),
   )
   await each(on, discards ? [] : queues.slice(0, 1), 'moving messages aside from queue', async (channel, { name }) => {
     channel.publish('', nowhere, Buffer.alloc(0))
@@ -178,27 +178,18 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
   )
   // removing a missing binding succeeds, and requires the same rights as making it
   const deadLetters = new Set(queues.map(deadLetterExchange).filter((name) => name !== null))
-  const exchangesTo = [...deadLetters].map((name) => ({ name, source: name, kind: 'exchange' as const }))
+  const exchangesTo = [...deadLetters].map((name) =>
+    endsOf({ source: name, destination: name, destinationKind: 'exchange' }),
+  )
   await each(on, exchangesTo, 'sending dead letters to exchange', unbindNothing)
   const ends = new Map(
-    bindings.map((it) => [
-      JSON.stringify([it.source, it.destinationKind, it.destination]),
-      { name: it.destination, source: it.source, kind: it.destinationKind },
-    ]),
+    bindings.map((it) => [JSON.stringify([it.source, it.destinationKind, it.destination]), endsOf(it)]),
   )
   await each(on, [...ends.values()], 'making bindings to', unbindNothing)
 }
 
-/** Returns the queue's dead-letter exchange; null if there is none or it is the default one. */
-function deadLetterExchange({ arguments: { 'x-dead-letter-exchange': name } }: QueueDeclaration): string | null {
-  return typeof name === 'string' && name !== '' ? name : null
-}
-
-async function unbindNothing(
-  channel: Channel,
-  { name, source, kind }: { name: string; source: string; kind: Binding['destinationKind'] },
-): Promise<void> {
-  await (kind === 'queue' ? channel.unbindQueue(name, source, nowhere) : channel.unbindExchange(name, source, nowhere))
+function endsOf({ source, destination, destinationKind }: Ends): Ends & { name: string } {
+  return { name: destination, source, destination, destinationKind }
 }
 
 async function each<Item extends { name: string }>(
