@@ -3,6 +3,7 @@ import type { CheckReport } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'
 import { parseBytes } from '../core/format.ts'
 import type { Suggestion } from '../core/shell-command.ts'
+import type { FilesSource } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
 import { asDeclared, buildOf, isDowngrade, isVersion } from '../checks/support/preflight/service.ts'
 import type { DeclaredValues, UpgradeTarget } from '../checks/support/preflight/service.ts'
@@ -16,7 +17,8 @@ import { traitsOf } from '../knowledge/platforms.ts'
 import type { PreflightDocument } from '../output/preflight.ts'
 import { chooseFile, placeOfValues } from '../repairs/files/layout.ts'
 import { imageIn } from '../repairs/legacy-image/values.ts'
-import type { OpenedDeployment } from '../runtime/index.ts'
+import type { OpenedDeployment, SelectedDeployment } from '../runtime/index.ts'
+import { chartIfNamed } from './repair/applied.ts'
 import { chosenDeployment } from './chosen-deployment.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from './interrupt.ts'
 import { when } from './scan/session.ts'
@@ -51,7 +53,7 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
     const opened = await openDeployment(selected, { timeoutMs, environment: process.env, config, signal })
     try {
       const { deployment, commands } = opened
-      const values = await valuesIn(flags, opened)
+      const values = await valuesIn(flags, opened, selected)
       const open: typeof opened.open = values
         ? { ...opened.open, service: async () => asDeclared(await opened.open.service(), values) }
         : opened.open
@@ -114,7 +116,11 @@ const mostSettings = 500
  * Reads what values files say; null if none were named. Throws USAGE if the deployment has no chart, and as reading the
  * files does.
  */
-async function valuesIn(flags: PreflightFlags, { deployment, open }: OpenedDeployment): Promise<DeclaredValues | null> {
+async function valuesIn(
+  flags: PreflightFlags,
+  { deployment, open }: OpenedDeployment,
+  selected: SelectedDeployment,
+): Promise<DeclaredValues | null> {
   if (!flags.values) return null
   if (traitsOf(deployment).image !== 'values')
     throw new AdminError(
@@ -123,24 +129,55 @@ async function valuesIn(flags: PreflightFlags, { deployment, open }: OpenedDeplo
     )
   const names = flags.values.map((name) => resolve(name))
   const files = await open.files()
+  try {
+    for (const file of names) await refuseOtherThanMap(files, file)
+    return { ...(await valuesOf(flags, names, files)), chart: (await chartIfNamed({}, selected)).chart ?? null }
+  } catch (error) {
+    // nothing was to be changed, so nothing is refused
+    if (!(error instanceof AdminError) || error.code !== 'REFUSED') throw error
+    throw new AdminError('USAGE', `the values cannot be judged: ${error.message}`, error.suggestions, { cause: error })
+  }
+}
+
+/** Throws USAGE for a file of which Helm says that it cannot be parsed. A file without any value is fine. */
+async function refuseOtherThanMap(files: FilesSource, file: string): Promise<void> {
+  const { found, isOpen } = await files.look(file, chartKeys.version)
+  if (found === 0 && !isOpen)
+    throw new AdminError('USAGE', `${file} is not a map of values, so Helm rejects it`, [
+      typed(['head', '-n', '5', file]),
+    ])
+}
+
+/** Reads what the values files say. Throws as `valuesIn`, and REFUSED. */
+async function valuesOf(
+  flags: PreflightFlags,
+  names: readonly string[],
+  files: FilesSource,
+): Promise<Omit<DeclaredValues, 'chart'>> {
+  const others = (['deployment', 'config', 'broker', 'backup-taken', 'database-free'] as const).flatMap((name) => {
+    const given = flags[name]
+    return given === undefined ? [] : [`--${name}`, given]
+  })
+  const named = ['--to', flags.to, ...others, ...names.flatMap((it) => ['--values', it])]
   const { own } = await placeOfValues(files, {
     files: names,
     path: flags.path?.split('.').filter(Boolean) ?? [],
     keys: [chartKeys.imageName],
     applies: false,
-    again: (path) =>
-      typed([
-        'testops-admin',
-        'preflight',
-        '--to',
-        flags.to,
-        ...names.flatMap((it) => ['--values', it]),
-        '--path',
-        path,
-      ]),
+    again: (path) => typed(['testops-admin', 'preflight', ...named, '--path', path]),
   })
   const version = await chooseFile(files, names, [...own, ...chartKeys.version])
   const settings = [...own, ...chartKeys.openSettings]
+  const unfit: DeclaredValues['unfit'][number][] = []
+  for (const path of [[...own, ...chartKeys.imageName].slice(0, -1), settings]) {
+    const { file, look } = await chooseFile(files, names, path)
+    if (look.text !== null) unfit.push({ key: path.join('.'), needs: 'a map', file, line: look.line })
+  }
+  const versionPath = [...own, ...chartKeys.version]
+  if (version.look.found === versionPath.length && version.look.text === null) {
+    const { file, look } = version
+    unfit.push({ key: versionPath.join('.'), needs: 'a single value', file, line: look.line })
+  }
   const keys = (await Promise.all(names.map(async (file) => files.keys(file, settings)))).flat()
   const set = new Map<string, string>()
   for (const key of [...new Set(keys)].slice(0, mostSettings)) {
@@ -149,6 +186,7 @@ async function valuesIn(flags: PreflightFlags, { deployment, open }: OpenedDeplo
   }
   return {
     files: names,
+    unfit,
     ...(flags.path !== undefined && { path: flags.path }),
     imageName: (await imageIn(files, names, own)).parts.name,
     version:
@@ -167,7 +205,9 @@ async function upgradeWith(
 ): Promise<Suggestion | null> {
   if (!values) return traitsOf(deployment).image === 'by-hand' ? null : '{edit}'
   try {
-    return (await release()).helm('upgrade', 'CHART', ...values.files.flatMap((file) => ['-f', file]))
+    const { chart = 'CHART', chartVersion = null } = values.chart ?? {}
+    const version = chartVersion === null ? [] : ['--version', chartVersion]
+    return (await release()).helm('upgrade', chart, ...version, ...values.files.flatMap((file) => ['-f', file]))
   } catch (error) {
     if (error instanceof AdminError && error.code !== 'INTERRUPTED') return '{edit}'
     throw error

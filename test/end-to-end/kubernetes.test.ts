@@ -75,7 +75,37 @@ test('preflight judges the values of the upgrade, and not what runs', async () =
   expect(told(other.document, 'values')).toBe('problem')
   expect(other.document.verdict).toBe('not-ready')
   expect(other.text).toContain('sets version 526u03, not 527u02')
-  expect(told((await judged('image: {imageName: testops}\n')).document, 'values')).toBe('unknown')
+  const silent = await judged('image: {imageName: testops}\n')
+  expect([told(silent.document, 'values'), silent.text]).toEqual([
+    'unknown',
+    expect.stringMatching(
+      /values\.yaml does not set `version`, .* helm show values CHART \| grep -n version:/,
+    ) as string,
+  ])
+  const unfit = await judged('version:\nimage: testops\nenv: {open: VENDOR_RABBIT_DURABLE}\n')
+  expect([told(unfit.document, 'values'), unfit.text]).toEqual([
+    'problem',
+    expect.stringMatching(
+      /line 2: the chart needs a map as `image` .* line 3: the chart needs a map as `env.open` .* line 1: the chart needs a single value as `version`/,
+    ) as string,
+  ])
+  const refused = async (values: string): Promise<unknown> => {
+    const file = await place.write('values.yaml', values)
+    const { exitCode, stderr } = await run('preflight', '--to', '527u02', '--values', file)
+    return [exitCode, flat(stderr)]
+  }
+  expect(await refused('- version\n')).toEqual([
+    64,
+    expect.stringContaining('is not a map of values, so Helm rejects it'),
+  ])
+  expect(await refused('version: 527u02\n  a: [\n')).toEqual([
+    64,
+    expect.stringMatching(/the values cannot be judged: .* line 2 .* bad indentation/),
+  ])
+  expect(await refused('testops: {version: 527u02}\n')).toEqual([
+    64,
+    expect.stringMatching(/preflight --to 527u02 --values \S+ --path testops/),
+  ])
   expect(world.requests.filter((it) => /^(PUT|PATCH|DELETE) /.test(it))).toEqual([])
 }, 120_000)
 

@@ -327,6 +327,8 @@ const declared = (of: Partial<DeclaredValues> = {}): DeclaredValues => ({
   imageName: 'testops',
   version: { text: '527u02', file: '/srv/values.yaml', line: 3 },
   settings: new Map(),
+  unfit: [],
+  chart: null,
   ...of,
 })
 
@@ -334,6 +336,16 @@ test.each<[string, DeclaredValues, Record<string, string>]>([
   ['the build that was named', declared(), {}],
   ['another build', declared({ version: { text: '526u03', file: '/srv/values.yaml', line: 3 } }), { values: 'error' }],
   ['no build', declared({ version: null }), { values: 'unknown' }],
+  [
+    'a tag that no registry has',
+    declared({ version: { text: '527U02', file: '/srv/values.yaml', line: 3 } }),
+    { values: 'error' },
+  ],
+  [
+    'text in the place of a map',
+    declared({ unfit: [{ key: 'image', needs: 'a map', file: '/srv/values.yaml', line: 2 }] }),
+    { values: 'error' },
+  ],
 ])('values with %s', async (_, values, expected) => {
   expect(told(await judged(target({ values })))).toEqual(expected)
 })

@@ -1,8 +1,10 @@
-import type { Check, Outcome } from '../../../core/check.ts'
+import type { Check, Finding, Outcome } from '../../../core/check.ts'
 import { defineCheck } from '../../../core/check.ts'
 import { PartialSettings } from '../../../core/deployment.ts'
 import { AdminError } from '../../../core/error.ts'
-import { command, editing } from '../../../core/shell-command.ts'
+import { command, editing, nested } from '../../../core/shell-command.ts'
+import type { ShellCommand } from '../../../core/shell-command.ts'
+import { typed } from '../../../core/typed.ts'
 import { listed, moment, span } from '../../../core/format.ts'
 import type { LogRecord, ServiceImage, ServiceSource } from '../../../core/sources.ts'
 import { grepLog } from '../../../domain/evidence.ts'
@@ -50,10 +52,14 @@ export interface DeclaredValues {
   path?: string
   /** Last part of the image's name */
   imageName: string
+  /** Keys that hold another kind of value than the chart reads there */
+  unfit: readonly { key: string; needs: 'a map' | 'a single value'; file: string; line: number | null }[]
   /** The build, and the file that sets it; null: none does, and the chart decides */
   version: { text: string; file: string; line: number | null } | null
   /** Settings of the service by their names */
   settings: ReadonlyMap<string, string>
+  /** The chart in the configuration; null: none is set there */
+  chart: { chart: string; chartVersion: string | null } | null
 }
 
 /** Returns the service as it will be with these values. */
@@ -79,29 +85,41 @@ export function asDeclared(service: ServiceSource, { files, imageName, settings 
 }
 
 /** Judges whether the values install the version that was named. */
-export function valuesFor({ label, build }: UpgradeTarget, { files, version }: DeclaredValues): Check {
+export function valuesFor({ label, build }: UpgradeTarget, { files, version, chart, unfit }: DeclaredValues): Check {
   return defineCheck({
     id: 'values',
     title: 'the values install the version',
     reads: [],
     async run(): Promise<Outcome> {
+      const [first, ...others] = unfit
+      if (first) {
+        const { key, file } = first
+        return {
+          status: 'problem',
+          severity: 'error',
+          findings: [unfitValue(first), ...others.map(unfitValue)],
+          remedy: { text: `Correct \`${key}\` in ${file}.`, commands: [editing(file)] },
+        }
+      }
       const look = command`grep -n ${'version:'} ${files}`
       if (version === null)
         throw new AdminError(
           'UNAVAILABLE',
-          `${listed(files)} do not set \`version\`, so the chart decides which build is installed`,
-          [look],
+          `${listed(files)} ${files.length === 1 ? 'does' : 'do'} not set \`version\`, so the chart decides which build ` +
+            'is installed',
+          [defaultsOf(chart)],
         )
       const { text, file, line } = version
       const set = parseBuild(text)
-      const isSame = set && build ? compareBuilds(set, build) === 0 : text === label
+      // the text is the image's tag, in which capitals count
+      const isSame = set && build ? compareBuilds(set, build) === 0 && text === text.toLowerCase() : text === label
       if (isSame) return { status: 'ok', detail: `${file} sets version ${text}` }
       return {
         status: 'problem',
         severity: 'error',
         findings: [
           {
-            message: `${file}${line === null ? '' : ` line ${line}`} sets version ${text}, not ${label}`,
+            message: `${place(file, line)} sets version ${text}, not ${label}`,
             evidence: [look],
           },
         ],
@@ -109,6 +127,24 @@ export function valuesFor({ label, build }: UpgradeTarget, { files, version }: D
       }
     },
   })
+}
+
+function unfitValue({ key, needs, file, line }: DeclaredValues['unfit'][number]): Finding {
+  return {
+    message: `${place(file, line)}: the chart needs ${needs} as \`${key}\``,
+    evidence: [command`grep -n ${`${key.split('.').at(-1)!}:`} ${file}`],
+  }
+}
+
+function place(file: string, line: number | null): string {
+  return line === null ? file : `${file} line ${line}`
+}
+
+/** Returns what shows the build that the chart installs by itself. */
+function defaultsOf(chart: DeclaredValues['chart']): ShellCommand {
+  if (chart === null) return command`helm show values CHART | grep -n version:   # CHART: the chart of the service`
+  const version = chart.chartVersion === null ? [] : ['--version', chart.chartVersion]
+  return command`${nested(typed(['helm', 'show', 'values', chart.chart, ...version]))} | grep -n version:`
 }
 
 /** True if a text is written as versions and builds are. */
