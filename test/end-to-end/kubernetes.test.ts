@@ -86,7 +86,7 @@ test('preflight judges the values of the upgrade, and not what runs', async () =
   expect([told(unfit.document, 'values'), unfit.text]).toEqual([
     'problem',
     expect.stringMatching(
-      /line 2: the chart needs a map as `image` .* line 3: the chart needs a map as `env.open` .* line 1: the chart needs a single value as `version`/,
+      /2: the chart needs a map as `image` .* 3: .* a map as `env.open` .* 1: .* a single value as `version`/,
     ) as string,
   ])
   const refused = async (values: string): Promise<unknown> => {

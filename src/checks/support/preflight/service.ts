@@ -105,8 +105,8 @@ export function valuesFor({ label, build }: UpgradeTarget, { files, version, cha
       if (version === null)
         throw new AdminError(
           'UNAVAILABLE',
-          `${listed(files)} ${files.length === 1 ? 'does' : 'do'} not set \`version\`, so the chart decides which build ` +
-            'is installed',
+          `${listed(files)} ${files.length === 1 ? 'does' : 'do'} not set \`version\`, so the chart decides which ` +
+            'build is installed',
           [defaultsOf(chart)],
         )
       const { text, file, line } = version
