@@ -184,6 +184,11 @@ describe('what is wrong with a file concerns its check alone', () => {
         'FAILED',
         'check `own/exits` ended before it returned: it exited with 7: bye',
       ],
+      'moves.mjs': [
+        running("process.chdir('/')"),
+        'FAILED',
+        'check `own/moves` failed: TypeError: process.chdir() is not supported in workers (moves.mjs:1)',
+      ],
       'killed.mjs': [
         running("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})"),
         'FAILED',

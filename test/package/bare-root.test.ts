@@ -37,13 +37,17 @@ beforeAll(async () => {
     'deployments:\n  prod:\n    url: http://127.0.0.1:1\n    database: {url: "postgresql://t@127.0.0.1:1/t"}\n' +
       '    broker: {url: "amqp://t@127.0.0.1:1/"}\n    sessions: {url: "redis://127.0.0.1:1/0"}\n' +
       '  nameless: {database: {url: "postgresql://127.0.0.1:1/t"}}\n' +
-      '  own: {url: "http://127.0.0.1:1", checks: [checks/right.mjs, checks/torn.mjs]}\n',
+      '  own: {url: "http://127.0.0.1:1", checks: [checks/right.mjs, checks/torn.mjs, checks/large.mjs]}\n',
   )
   await mkdir(join(inputs, 'checks'))
   const check = (run: string): string =>
     `export default { version: 1, title: 'x', remedy: { text: 'Look.', commands: [] },\n run: ${run} }\n`
   await writeFile(join(inputs, 'checks/right.mjs'), check("() => ({ status: 'ok', detail: 'all is well' })"))
   await writeFile(join(inputs, 'checks/torn.mjs'), check('() => { const x = ; }'))
+  await writeFile(
+    join(inputs, 'checks/large.mjs'),
+    check('() => { const all = []; for (;;) all.push(new Array(10_000).fill(all.length)) }'),
+  )
 }, 180_000)
 afterAll(async () => {
   await root.remove()
@@ -80,8 +84,11 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
       1,
     ],
     [
-      "runs the operator's own checks, and says in which line one is wrong",
-      (at) => ['doctor', '-d', 'own', '--only', 'own', '--config', `${at}/testops-admin.yaml`, '--json'],
+      "runs the operator's own checks, and says in which line one is wrong, and which one takes too much memory",
+      (at) => [
+        ...['doctor', '-d', 'own', '--only', 'own', '--config', `${at}/testops-admin.yaml`, '--json'],
+        ...['--timeout', '60'],
+      ],
       3,
     ],
     ['lists its checks', () => ['checks', '--json'], 0],

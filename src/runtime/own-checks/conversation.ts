@@ -15,6 +15,8 @@ export interface Orders {
   text: string
   /** Milliseconds after which the process ends by itself, whatever becomes of this one */
   mostMs: number
+  /** Megabytes of objects that it may hold */
+  mostHeap: number
   /** Null: only tell what the file declares */
   run: { sources: Readonly<Record<string, OfferedSource>>; deployment: object } | null
 }
@@ -62,7 +64,7 @@ export interface Conversation {
   answer: (question: Question) => Promise<unknown>
 }
 
-/** Megabytes that a check may use: of objects, for which the one file has no flag, and in all */
+/** Megabytes that a check may use: of objects, and in all */
 const [mostHeap, mostMemory] = [128, 512]
 /** Questions of one check, and bytes of all that it says */
 const [mostQuestions, mostSaid] = [1000, 1_000_000]
@@ -75,11 +77,7 @@ const lookMs = 100
 
 /** The command that runs check files. */
 function programOf(): readonly [string, ...string[]] {
-  const found = programCommand('runtime/own-checks/program.js', [
-    '--experimental-vm-modules',
-    '--no-warnings',
-    `--max-old-space-size=${mostHeap}`,
-  ])
+  const found = programCommand('runtime/own-checks/program.js', ['--experimental-vm-modules', '--no-warnings'])
   if (found === null) throw new Error('the program that runs check files is missing: run `npm run build`')
   return found
 }
@@ -89,7 +87,10 @@ function programOf(): readonly [string, ...string[]] {
  * process and what it has started are gone afterwards. Throws FAILED, TIMED_OUT, INTERRUPTED, UNAVAILABLE,
  * CONFIGURATION for a file that cannot be loaded, and the error of a question that the check did not catch.
  */
-export async function converse(orders: Omit<Orders, 'mostMs'>, conversation: Conversation): Promise<unknown> {
+export async function converse(
+  orders: Omit<Orders, 'mostMs' | 'mostHeap'>,
+  conversation: Conversation,
+): Promise<unknown> {
   const { what, deadlineMs, waitMs, ifLate = [], signal } = conversation
   const { file } = orders
   const [program, ...words] = programOf()
@@ -129,7 +130,7 @@ export async function converse(orders: Omit<Orders, 'mostMs'>, conversation: Con
       // there is none if no more files can be opened
       const channel = (child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Duplex | undefined
       if (channel) listen(channel, { ...conversation, file, resolve, reject, failed })
-      channel?.write(`${JSON.stringify({ ...orders, mostMs: waitMs + 2000 } satisfies Orders)}\n`)
+      channel?.write(`${JSON.stringify({ ...orders, mostMs: waitMs + 2000, mostHeap } satisfies Orders)}\n`)
       endOfProcess(child).then(
         (ended) => {
           const result = { ...ended, stdout: printed.stdout.text(), stderr: printed.stderr.text(), truncated: false }

@@ -1,29 +1,51 @@
-// Runs a check file in a process of its own: dist/runtime/own-checks/program.js, which conversation.ts starts.
+// Runs a check file in a process of its own: dist/runtime/own-checks/program.js, which conversation.ts starts. The
+// first thread watches; a second one, which is the same program again, runs the file: only to a thread can the one
+// file set a limit of memory, since it takes no flags for Node.
 import { isBuiltin } from 'node:module'
 import { Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import vm from 'node:vm'
-import { Worker } from 'node:worker_threads'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import type { FailedCheck, FromCheck, Orders, ToCheck } from './conversation.ts'
 
-const channel = new Socket({ fd: 3, readable: true, writable: true })
 const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
 /** The questions whose failure a check may pass on */
 const failures = new WeakMap<object, number>()
 let asked = 0
-let received = ''
 
-channel
-  .setEncoding('utf8')
-  .on('data', (text: string) => {
-    received += text
-    const lines = received.split('\n')
-    received = lines.pop() ?? ''
-    for (const line of lines) receive(JSON.parse(line) as Orders | ToCheck)
-  })
-  .once('close', endAll)
-  .once('error', endAll)
+if (isMainThread) watch()
+else parentPort!.on('message', (line: string) => receive(JSON.parse(line) as Orders | ToCheck))
+
+/** Passes lines on between the channel and the thread that runs the file, and ends when either does. */
+function watch(): void {
+  const channel = new Socket({ fd: 3, readable: true, writable: true })
+  let received = ''
+  let thread: Worker | null = null
+  channel
+    .setEncoding('utf8')
+    .on('data', (text: string) => {
+      received += text
+      const lines = received.split('\n')
+      received = lines.pop() ?? ''
+      for (const line of lines) {
+        thread ??= begin(JSON.parse(line) as Orders)
+        thread.postMessage(line)
+      }
+    })
+    .once('close', endAll)
+    .once('error', endAll)
+
+  function begin(orders: Orders): Worker {
+    setTimeout(endAll, orders.mostMs).unref()
+    // what does not parse ends this process: only then does Node say in which line
+    moduleOf(orders)
+    return new Worker(new URL(import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: orders.mostHeap } })
+      .on('message', (line: string) => void channel.write(line))
+      .on('error', (error) => console.error(error))
+      .once('exit', (code) => process.exit(code))
+  }
+}
 
 /** Ends this process and what it has started: nobody waits for it any more. */
 function endAll(): void {
@@ -31,7 +53,7 @@ function endAll(): void {
 }
 
 function tell(message: FromCheck): void {
-  channel.write(`${JSON.stringify(message)}\n`)
+  parentPort!.postMessage(`${JSON.stringify(message)}\n`)
 }
 
 function receive(message: Orders | ToCheck): void {
@@ -45,17 +67,7 @@ function receive(message: Orders | ToCheck): void {
 }
 
 async function obey(orders: Orders): Promise<void> {
-  endAfter(orders.mostMs)
-  // what does not parse ends this process: only then does Node say in which line. A stack would name this program, and
-  // in the one file its whole text is its address
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 1
-  const module = new vm.SourceTextModule(orders.text, {
-    identifier: orders.file,
-    initializeImportMeta: (meta) => void (meta.url = pathToFileURL(orders.file).href),
-    importModuleDynamically: async (specifier: string) => imported(specifier),
-  })
-  Error.stackTraceLimit = stackTraceLimit
+  const module = moduleOf(orders)
   const fail = (step: FailedCheck['step']) => (thrown: unknown) => tell({ failed: { step, ...told(thrown, orders) } })
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, fail('run'))
   try {
@@ -76,12 +88,18 @@ async function obey(orders: Orders): Promise<void> {
   }
 }
 
-/** Also a thread that a loop keeps busy, and that nobody watches any more, ends. */
-function endAfter(mostMs: number): void {
-  const wait =
-    'const { workerData: { ms, group } } = require("node:worker_threads");' +
-    'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms); process.kill(-group, "SIGKILL")'
-  new Worker(wait, { eval: true, workerData: { ms: mostMs, group: process.pid } }).unref()
+/** Parses a check file. Throws a SyntaxError. */
+function moduleOf({ file, text }: Orders): vm.SourceTextModule {
+  // a stack would name this program, and in the one file its whole text is its address
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 1
+  const module = new vm.SourceTextModule(text, {
+    identifier: file,
+    initializeImportMeta: (meta) => void (meta.url = pathToFileURL(file).href),
+    importModuleDynamically: async (specifier: string) => imported(specifier),
+  })
+  Error.stackTraceLimit = stackTraceLimit
+  return module
 }
 
 /** Node's own modules, and what the package exports: a check is one file, which was judged. */
