@@ -56,7 +56,8 @@ async function main() {
   }
   sumUp(output, made, flags.key)
   for (const file of made) console.log(file)
-  if (engine) console.log(buildImage({ engine, root, work, file: join(output, `testops-admin-linux-${process.arch}`) }))
+  if (engine)
+    console.log(buildImage({ engine, root, work, file: join(output, `testops-admin-linux-${process.arch}`), notices }))
 }
 
 function parsed() {

@@ -13,6 +13,8 @@ import {
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { copyright } from './copyright.js'
+import { Unable } from './unable.js'
 
 const architectures = { x64: 'amd64', arm64: 'arm64' }
 
@@ -21,7 +23,7 @@ const gccOf = { 21: '5.1', 22: '6.1', 23: '7.1', 24: '7.2', 25: '8.1', 26: '9.1'
 
 /** Writes the package, whose files all bear the time `epoch` in seconds, and returns its path. */
 export function debianPackage({ root, work, file, arch, epoch, notices, output }) {
-  const { version, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { version, author } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const architecture = architectures[arch]
   const tree = join(work, `debian-${arch}`)
   const write = (path, content) => {
@@ -42,8 +44,7 @@ export function debianPackage({ root, work, file, arch, epoch, notices, output }
     if (statSync(join(root, 'templates', name)).isFile())
       write(`usr/share/testops-admin/templates/${name}`, readFileSync(join(root, 'templates', name)))
   const documents = 'usr/share/doc/testops-admin'
-  const licence = readFileSync(join(root, 'LICENSE'), 'utf8')
-  write(`${documents}/copyright`, `${licence}\n${readFileSync(notices, 'utf8')}`)
+  write(`${documents}/copyright`, copyright(root, notices))
   write(`${documents}/changelog.gz`, zipped(join(root, 'CHANGELOG.md')))
 
   const files = readdirSync(tree, { recursive: true })
@@ -59,12 +60,18 @@ export function debianPackage({ root, work, file, arch, epoch, notices, output }
     Package: 'testops-admin',
     Version: version,
     Architecture: architecture,
-    Maintainer: 'the testops-admin authors <testops-admin@localhost>',
+    Maintainer: maintainer(author),
     'Installed-Size': String(Math.ceil(bytes / 1024)),
     Depends: dependencies(file),
+    Suggests: 'bash-completion, man-db',
     Section: 'admin',
     Priority: 'optional',
-    Description: `${description}\n One executable file: neither Node nor npm is needed.`,
+    // a line has at most 80 characters (Policy 3.4.1)
+    Description: [
+      'diagnosis and repair of testops deployments',
+      ' It finds what is wrong, shows the evidence, and names the repair.',
+      ' It is one executable file: neither Node nor npm is needed.',
+    ].join('\n'),
   }
   write(
     'DEBIAN/control',
@@ -81,6 +88,17 @@ export function debianPackage({ root, work, file, arch, epoch, notices, output }
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   return made
+}
+
+/**
+ * Returns who answers for the package: the author in package.json. Debian demands an address (Policy 5.6.2). Where
+ * package.json names nobody, the package says so: no name under .invalid is anybody's (RFC 2606).
+ */
+export function maintainer(author) {
+  if (author === undefined) return 'the testops-admin authors <no-address@testops-admin.invalid>'
+  if (!/^[^<>()\n]+ <[^\s<>@]+@[^\s<>@]+>$/.test(author))
+    throw new Unable('the author in package.json must be "NAME <ADDRESS>"')
+  return author
 }
 
 /** Returns the packages of the libraries whose symbols the program names, in the first versions that have them. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { maintainer } from '../../bin/package/debian.js'
 import packageJson from '../../package.json' with { type: 'json' }
 import { decisive } from '../support/campaign.ts'
 import { debianFiles, debianProgram } from '../support/debian-program.ts'
@@ -148,6 +149,16 @@ describe('the Debian package', () => {
     ).toEqual([])
     const checked = execFileSync('md5sum', ['--check', 'DEBIAN/md5sums'], { cwd: tree, encoding: 'utf8' })
     expect(checked.trimEnd().split('\n').length).toBe(lines.filter((line) => line.startsWith('-')).length)
+  })
+
+  test('names the author as its maintainer, or an address that nobody can have', async () => {
+    expect(await read(tree, 'DEBIAN/control')).toContain(
+      `\nMaintainer: ${maintainer((packageJson as { author?: string }).author)}\n`,
+    )
+    expect(maintainer(undefined)).toMatch(/ <\S+@\S+\.invalid>$/)
+    expect(maintainer('A. Uthor <a@example.org>')).toBe('A. Uthor <a@example.org>')
+    for (const wrong of ['A. Uthor', 'A. Uthor <>', 'A <a@example.org>\nDepends: x', { name: 'A. Uthor' }])
+      expect(() => maintainer(wrong)).toThrow('the author in package.json must be "NAME <ADDRESS>"')
   })
 
   test('has the program, its manual, what shells complete with, and its licences', async () => {

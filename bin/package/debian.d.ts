@@ -1,0 +1,1 @@
+export function maintainer(author: unknown): string
