@@ -49,8 +49,9 @@ export async function imageBuilder(folder: string, shown: readonly string[]): Pr
     `mount --bind "${root}" "${root}"`,
     ...['/proc', '/dev', '/sys'].map((path) => `mount --rbind ${path} "${root}${path}"`),
     ...[work, ...shown].map((path) => `mount --bind "${path}" "${root}${path}"`),
-    `exec env -i PATH=/usr/bin HOME="${work}" TMPDIR="${work}" ${chroot} "${root}" /usr/bin/buildah --root "${work}/images" ` +
-      `--runroot "${work}/run" --storage-driver vfs --storage-opt vfs.ignore_chown_errors=true "$@" 2> "${work}/log"`,
+    `exec env -i PATH=/usr/bin HOME="${work}" TMPDIR="${work}" ${chroot} "${root}" ` +
+      `/usr/bin/buildah --root "${work}/images" --runroot "${work}/run" ` +
+      `--storage-driver vfs --storage-opt vfs.ignore_chown_errors=true "$@" 2> "${work}/log"`,
   ].join('\n')
   await writeFile(engine, script)
   await chmod(engine, 0o755)
