@@ -4,10 +4,11 @@ import { exact } from '../domain/queues/exact-bindings.ts'
 import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'
-import type { Lack } from '../core/sources.ts'
+import type { ChangelogLockRow, Lack } from '../core/sources.ts'
 import { answerOf, answers, unseenWatch, withLastWords } from './answers.ts'
 import type { ActionHandler, Workshop } from './handler.ts'
-import { hasDatabase, rowOf } from './lock-row.ts'
+import { hasDatabase, isAsSeen, rowOf } from './lock-row.ts'
+import { holderText } from '../knowledge/lock.ts'
 import { ownsFields } from './handler.ts'
 import type { Binding } from '../core/broker-control.ts'
 import { bindingsNoted } from '../core/notes.ts'
@@ -47,23 +48,25 @@ export const startService: ActionHandler<'start-service'> = {
     const { patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs
     await deleteLeft(workshop)
+    const { state: before } = await (await workshop.open.service()).status()
+    // a service that runs already may be the holder
+    const heldBefore = before === 'stopped' ? await tolerant(heldLock(action, workshop)) : null
     await start(workshop)
     await failpoint('started')
     progress('waiting until the service answers')
     const refuseUnseen = unseenWatch(timeoutMs, 'the service was started and runs')
     let lackingUntil: number | null = null
     let lookedAt = performance.now()
-    let isTold = false
+    let told: string | null = null
     for (;;) {
       const answer = await answerOf(workshop)
-      if (answer !== true && !isTold && performance.now() - lookedAt > Math.min(migratingMs, timeoutMs / 10)) {
+      if (answer !== true && told === null && performance.now() - lookedAt > Math.min(migratingMs, timeoutMs / 10)) {
         lookedAt = performance.now()
-        isTold = (await tolerant(areFree(action, workshop))) === false
-        if (isTold)
-          progress(
-            'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; to wait ' +
-              'again, run `testops-admin resume`',
-          )
+        const held = await tolerant(heldLock(action, workshop))
+        const is = held && (waitedFor(held, heldBefore) ?? 'is migrating its database, which can take hours')
+        if (is !== null)
+          progress(`the service ${is}. Ctrl-C ends only this wait; to wait again, run \`testops-admin resume\``)
+        told = is
       }
       if (answer === true && (await areFree(action, workshop))) {
         const lacks = await lacksOf(workshop)
@@ -75,7 +78,7 @@ export const startService: ActionHandler<'start-service'> = {
       const { state, detail } = await (await workshop.open.service()).status()
       if (state !== 'running')
         throw await withLastWords(notUp(`the service started but did not stay up: ${detail}`), workshop)
-      if (performance.now() > end) throw notUpYet(timeoutMs, answer === true)
+      if (performance.now() > end) throw notUpYet(timeoutMs, answer === true, told)
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
@@ -159,21 +162,40 @@ function notAsDeclared(lacks: readonly Lack[]): AdminError {
 }
 
 /**
- * True if the locks to wait for are free: a service without a known API may still be migrating. A database that the
- * deployment no longer has does not count.
+ * Returns the first of the locks to wait for that is held; null if all are free: a service without a known API may
+ * still be migrating. A database that the deployment no longer has does not count.
  */
-async function areFree({ locks = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
-  for (const lock of locks)
-    if ((await hasDatabase(lock, workshop)) && (await rowOf(lock, workshop))?.locked) return false
-  return true
+async function heldLock(
+  { locks = [] }: ActionOf<'start-service'>,
+  workshop: Workshop,
+): Promise<ChangelogLockRow | null> {
+  for (const lock of locks) {
+    const row = (await hasDatabase(lock, workshop)) ? await rowOf(lock, workshop) : null
+    if (row?.locked) return row
+  }
+  return null
+}
+
+async function areFree(action: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
+  return (await heldLock(action, workshop)) === null
+}
+
+/** Returns whose lock the service may be waiting for: one that is as it was before the start; null: its own. */
+function waitedFor(held: ChangelogLockRow, before: ChangelogLockRow | null): string | null {
+  if (before === null || !isAsSeen(held, before)) return null
+  const holder = held.lockedBy === null ? 'somebody' : holderText(held.lockedBy)
+  return (
+    `may be waiting for the change-log lock, which ${holder} already held before the start. ` +
+    '`testops-admin doctor` shows whether the holder is at work'
+  )
 }
 
 /** The error for a service that is not up yet; it may still come, and a resumed run waits again. */
-function notUpYet(waitedMs: number, isUp: boolean): AdminError {
+function notUpYet(waitedMs: number, isUp: boolean, told: string | null): AdminError {
   const what = isUp ? 'answers, but its change-log lock is still held' : 'is running, but has not answered'
   return new AdminError(
     'TIMED_OUT',
-    `the service ${what} after ${Math.round(waitedMs / 1000)} s: it may still be migrating`,
+    `the service ${what} after ${Math.round(waitedMs / 1000)} s: it ${told?.replace(/\. .*/, '') ?? 'may still be migrating'}`,
     ['{logs}', 'testops-admin doctor -d {deployment}'],
   )
 }

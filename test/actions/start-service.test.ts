@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { handlerOf } from '../../src/actions/index.ts'
 import type { Action } from '../../src/core/action.ts'
 import { AdminError } from '../../src/core/error.ts'
-import type { ServiceSource } from '../../src/core/sources.ts'
+import type { ChangelogLockRow, ServiceSource } from '../../src/core/sources.ts'
 import { errorOf, failureOf } from '../adapters/failure-of.ts'
 import { fakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
@@ -79,18 +79,50 @@ it('one that has no pod yet is waited for', async () => {
   )
 })
 
-it('one that migrates is said to migrate, and that it may be left to do so', async () => {
-  const held = { id: 1, locked: true, lockGranted: '2026-11-26 12:00:00', lockedBy: 'testops-1 (10.0.0.7)' }
-  const deployment = fakeDeployment({ service: 'stopped', rows: [held] })
+/** Returns what is told, and how it ends, where a service does not answer while a lock is held. */
+async function waited(
+  before: ChangelogLockRow,
+  since: ChangelogLockRow,
+  service: 'stopped' | 'running' = 'stopped',
+): Promise<string[]> {
+  const rows = [before]
+  const deployment = fakeDeployment({ service, rows })
   const told: string[] = []
   const workshop = workshopOf(deployment, { patienceMs: 1200, progress: (text: string) => void told.push(text) })
-  const none = new AdminError('UNAVAILABLE', 'no answer yet', [], { obstacle: { kind: 'instances' } })
+  const api = async (): Promise<never> => {
+    rows.splice(0, rows.length, since)
+    throw new AdminError('UNAVAILABLE', 'no answer yet', [], { obstacle: { kind: 'instances' } })
+  }
   const wait = { ...action, locks: [{ database: 'db.example.org:5432/testops', schema: 'public' }] } as Action
-  await failureOf(
-    handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(none) } }),
-  )
-  expect(told.filter((text) => text.includes('migrating'))).toEqual([
-    'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; to wait again, run ' +
+  const failure = await failureOf(handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api } }))
+  return [...told.filter((text) => text.includes('Ctrl-C')), failure!]
+}
+
+const held = { id: 1, locked: true, lockGranted: '2026-11-26 12:00:00', lockedBy: 'testops-1 (10.0.0.7)' }
+const free = { id: 1, locked: false, lockGranted: null, lockedBy: null }
+
+it('one that migrates is said to migrate, and that it may be left to do so', async () => {
+  const waits = [
+    waited(free, held),
+    waited({ ...held, lockGranted: '2026-11-26 11:00:00' }, held),
+    // it was started before, and is waited for again
+    waited(held, held, 'running'),
+  ]
+  for (const wait of waits)
+    expect(await wait).toEqual([
+      'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; to wait again, run ' +
+        '`testops-admin resume`',
+      'TIMED_OUT the service is running, but has not answered after 1 s: it is migrating its database, which can ' +
+        'take hours',
+    ])
+})
+
+it('one that finds the lock held is not said to migrate: who holds it is told', async () => {
+  expect(await waited(held, held)).toEqual([
+    'the service may be waiting for the change-log lock, which testops-1 (10.0.0.7) already held before the start. ' +
+      '`testops-admin doctor` shows whether the holder is at work. Ctrl-C ends only this wait; to wait again, run ' +
       '`testops-admin resume`',
+    'TIMED_OUT the service is running, but has not answered after 1 s: it may be waiting for the change-log lock, ' +
+      'which testops-1 (10.0.0.7) already held before the start',
   ])
 })

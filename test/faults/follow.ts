@@ -30,7 +30,7 @@ const nextLine = /^Next: (.+)$/m
 /** A command for a shell, and on which machine it is typed. */
 const stepByHand = /^(?!testops-admin\b)(?:[a-z][\w./-]*|\$\{EDITOR:-vi\}) .* {3}# (?:on |where |asks for )\S+/
 const waiting = /^testops-admin doctor .* {3}# run the checks again once the running migration or repair has finished$/
-const migrating = /is migrating its database/
+const migrating = /is migrating its database|may be waiting for the change-log lock/
 /**
  * The name of the deployment, where it is asked for; and Ctrl-C, where a service is waited for that migrates for
  * long.

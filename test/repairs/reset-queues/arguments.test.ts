@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
 import { servers } from '../../servers/index.ts'
+import { decisive, inner } from '../../support/campaign.ts'
 import { foreign } from '../support/operator.ts'
 import { queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
@@ -125,7 +126,7 @@ describe.concurrent('an exchange that goes with its last binding', () => {
     await broker.bindExchange('odd', 'next', '')
   }
 
-  test.each(['delete-queues:deleted', 'switch-exchanges:deleted', 'delete-held:deleted', 'end:before'])(
+  test.each(inner(['delete-queues:deleted', 'switch-exchanges:deleted', 'delete-held:deleted', 'end:before'], 1))(
     'stays, with its bindings, across a kill at %s, undo, and the repair itself',
     async (at) => {
       await withBroker(declare, async (own, whole) => {
@@ -147,7 +148,7 @@ describe.concurrent('an exchange that goes with its last binding', () => {
     240_000,
   )
 
-  test.each(['delete-queues:deleted', 'delete-held:before'])(
+  test.each(decisive(['delete-queues:deleted', 'delete-held:before'], 1))(
     'stays where another machine adopts the run that was killed at %s',
     async (at) => {
       await withBroker(declare, async (own, whole) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
 import { startBroker } from '../../servers/index.ts'
+import { inner } from '../../support/campaign.ts'
 import { withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { wire } from './wire.ts'
@@ -104,7 +105,7 @@ describe.concurrent('bindings of others', () => {
     }
   }, 120_000)
 
-  test.each(['delete-queues:deleted', 'redeclare-queues:bound', 'start-service:started'])(
+  test.each(inner(['delete-queues:deleted', 'redeclare-queues:bound', 'start-service:started'], 1))(
     'come back where the run is killed at %s',
     async (at) => {
       await withOwn('3', async (own) => {

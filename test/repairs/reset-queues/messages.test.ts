@@ -3,7 +3,7 @@ import type { RepairDocument } from '../../../src/core/repair.ts'
 import { awkward } from '../../adapters/rabbitmq-messages/messages.ts'
 import { drainRaw, kept, publishRaw } from '../../adapters/rabbitmq-messages/raw.ts'
 import type { RawMessage } from '../../adapters/rabbitmq-messages/raw.ts'
-import { isCampaign } from '../../support/campaign.ts'
+import { inner, isCampaign } from '../../support/campaign.ts'
 import { madeDurable, queueDeployment } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 import { foreign } from '../support/operator.ts'
@@ -331,7 +331,7 @@ describe.concurrent('messages that wait', () => {
     })
   })
 
-  test.each(['published', 'confirmed', 'acked', 'emptied', 'noted'])(
+  test.each(inner(['published', 'confirmed', 'acked', 'emptied', 'noted'], 2))(
     'and of which one is stolen after a kill when they are %s',
     async (killedAt) => {
       await withMessages(five, async (own) => {
