@@ -45,7 +45,7 @@ export async function renderedObjects(place: Place): Promise<unknown[]> {
 }
 
 /** Objects that Kubernetes' own code has taken, one a line. Written by the campaign with `-u`. */
-export const takenFile = join(import.meta.dirname, '../fixtures/kubernetes/taken.json')
+export const takenFile = join(import.meta.dirname, '../fixtures/templates/taken.json')
 
 /** The text of `takenFile` for these. */
 export const takenText = (objects: readonly unknown[]): string =>
