@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, request } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { nowhere } from '../../../src/knowledge/broker.ts'
 
 /** A recorder before a real server: it records every request of every client. */
 export interface Recorder {
@@ -89,21 +90,31 @@ export async function recordRedis(of: Address, breakAt: BreakAt = never): Promis
   )
 }
 
-/** Records AMQP methods. Connections, channels and passive declarations change nothing. */
+/**
+ * Records AMQP methods. Connections, channels, passive declarations and questions for rights change nothing: RabbitMQ
+ * refuses their impossible values, and nobody has the binding that they remove.
+ */
 export async function recordAmqp(of: Address): Promise<Recorder> {
   return recording(
     of,
-    (asked) => /^(connection|channel)\.|passive$/.test(asked),
+    (asked) => /^(connection|channel)\.| passive$| impossible$/.test(asked),
     (note) => {
       let isGreeted = false
+      let isPublishing = false
       return cutting((buffer) => {
         if (!isGreeted) {
           isGreeted = buffer.length >= 8
           return isGreeted ? 8 : 0
         }
         if (buffer.length < 7 || buffer.length < 8 + buffer.readUInt32BE(3)) return 0
-        if (buffer[0] === 1) note(methodOf(buffer.subarray(7)))
-        return 8 + buffer.readUInt32BE(3)
+        const end = 7 + buffer.readUInt32BE(3)
+        const [kind, payload] = [buffer[0], buffer.subarray(7, end)]
+        // how long a message lives stands in the frame after that of its method
+        if (isPublishing) note(kind === 2 && payload.includes('\u0004none') ? `${publish} impossible` : publish)
+        const method = kind === 1 ? methodOf(payload) : null
+        isPublishing = method === publish
+        if (method !== null && !isPublishing) note(method)
+        return end + 1
       })
     },
   )
@@ -125,10 +136,22 @@ const methods: Record<string, string> = {
   '85.10': 'confirm.select',
 }
 
+const publish = 'basic.publish'
+
+/** A length below zero, an alternate that is a number, a priority that is a text, and a key that nobody binds by */
+const impossible: Readonly<Record<string, readonly Buffer[]>> = {
+  'queue.declare': [Buffer.from('\u000cx-max-lengthb\u00ff', 'latin1')],
+  'exchange.declare': [Buffer.from('\u0012alternate-exchangeb\u0005', 'latin1')],
+  'basic.consume': [Buffer.from('\u000ax-priorityS', 'latin1')],
+  'queue.unbind': [Buffer.from(nowhere)],
+  'exchange.unbind': [Buffer.from(nowhere)],
+}
+
 function methodOf(payload: Buffer): string {
   const [of, method] = [payload.readUInt16BE(0), payload.readUInt16BE(2)]
   if (of === 10 || of === 20) return `${of === 10 ? 'connection' : 'channel'}.${method}`
   const name = methods[`${of}.${method}`] ?? `${of}.${method}`
+  if (impossible[name]?.some((it) => payload.includes(it)) === true) return `${name} impossible`
   if (!name.endsWith('.declare')) return name
   // first a reserved short, the name, and for an exchange its type, then the flags
   let flags = 6
