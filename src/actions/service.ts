@@ -193,11 +193,11 @@ function waitedFor(held: ChangelogLockRow, before: ChangelogLockRow | null): str
 /** The error for a service that is not up yet; it may still come, and a resumed run waits again. */
 function notUpYet(waitedMs: number, isUp: boolean, told: string | null): AdminError {
   const what = isUp ? 'answers, but its change-log lock is still held' : 'is running, but has not answered'
-  return new AdminError(
-    'TIMED_OUT',
-    `the service ${what} after ${Math.round(waitedMs / 1000)} s: it ${told?.replace(/\. .*/, '') ?? 'may still be migrating'}`,
-    ['{logs}', 'testops-admin doctor -d {deployment}'],
-  )
+  const why = told?.replace(/\. .*/, '') ?? 'may still be migrating'
+  return new AdminError('TIMED_OUT', `the service ${what} after ${Math.round(waitedMs / 1000)} s: it ${why}`, [
+    '{logs}',
+    'testops-admin doctor -d {deployment}',
+  ])
 }
 
 function notUp(message: string): AdminError {
