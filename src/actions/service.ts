@@ -48,9 +48,7 @@ export const startService: ActionHandler<'start-service'> = {
     const { patienceMs: timeoutMs, signal, failpoint, progress } = workshop
     const end = performance.now() + timeoutMs
     await deleteLeft(workshop)
-    const { state: before } = await (await workshop.open.service()).status()
-    // a service that runs already may be the holder
-    const heldBefore = before === 'stopped' ? await tolerant(heldLock(action, workshop)) : null
+    const before = await lockBefore(action, workshop)
     await start(workshop)
     await failpoint('started')
     progress('waiting until the service answers')
@@ -63,7 +61,7 @@ export const startService: ActionHandler<'start-service'> = {
       if (answer !== true && told === null && performance.now() - lookedAt > Math.min(migratingMs, timeoutMs / 10)) {
         lookedAt = performance.now()
         const held = await tolerant(heldLock(action, workshop))
-        const is = held && (waitedFor(held, heldBefore) ?? 'is migrating its database, which can take hours')
+        const is = held && heldUp(held, before)
         if (is !== null)
           progress(`the service ${is}. Ctrl-C ends only this wait; to wait again, run \`testops-admin resume\``)
         told = is
@@ -180,10 +178,23 @@ async function areFree(action: ActionOf<'start-service'>, workshop: Workshop): P
   return (await heldLock(action, workshop)) === null
 }
 
-/** Returns whose lock the service may be waiting for: one that is as it was before the start; null: its own. */
-function waitedFor(held: ChangelogLockRow, before: ChangelogLockRow | null): string | null {
-  if (before === null || !isAsSeen(held, before)) return null
+/** Returns the lock that is held before a start; 'unknown' if it cannot be read, or the service may hold it itself. */
+async function lockBefore(
+  action: ActionOf<'start-service'>,
+  workshop: Workshop,
+): Promise<ChangelogLockRow | null | 'unknown'> {
+  const status = await tolerant(workshop.open.service().then(async (it) => it.status()))
+  if (status?.state !== 'stopped') return 'unknown'
+  const seen = await tolerant(heldLock(action, workshop).then((row) => ({ row })))
+  return seen ? seen.row : 'unknown'
+}
+
+/** Returns what keeps a service from answering while the lock is held: its migration, or whoever else holds it. */
+function heldUp(held: ChangelogLockRow, before: ChangelogLockRow | null | 'unknown'): string {
   const holder = held.lockedBy === null ? 'somebody' : holderText(held.lockedBy)
+  if (before === 'unknown')
+    return `is migrating its database, which can take hours, or waiting for the change-log lock of ${holder}`
+  if (before === null || !isAsSeen(held, before)) return 'is migrating its database, which can take hours'
   return (
     `may be waiting for the change-log lock, which ${holder} already held before the start. ` +
     '`testops-admin doctor` shows whether the holder is at work'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
-import { inner } from '../../support/campaign.ts'
 import { withOwn } from './own-broker.ts'
 import type { Beans, QueueDeployment } from './own-broker.ts'
 
@@ -32,7 +31,7 @@ async function afterwards(own: QueueDeployment): Promise<unknown> {
 }
 
 describe.concurrent('what expires before the service is up is where its dead letters go:', () => {
-  const ways: [string, ReturnType<typeof retried>][] = [
+  test.each([
     [
       'by its name',
       retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'upload' }),
@@ -45,8 +44,7 @@ describe.concurrent('what expires before the service is up is where its dead let
       'by an exchange and the key that it came with',
       retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead' }, { name: 'dead', type: 'topic' }),
     ],
-  ]
-  test.each(inner(ways, 1))('%s', async (_, declares) => {
+  ])('%s', async (_, declares) => {
     await withOwn(
       '3',
       async (own) => {

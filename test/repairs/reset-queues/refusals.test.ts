@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
-import { inner } from '../../support/campaign.ts'
 import { queueDeployment, withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
 
@@ -212,36 +211,32 @@ const refusals: readonly Refusal[] = [
 ]
 
 describe.concurrent('nothing is changed where there is', () => {
-  const [ofRights, others] = [refusals.filter(({ rights }) => rights), refusals.filter(({ rights }) => !rights)]
-  test.each([...others, ...inner(ofRights, 4)])(
-    '$name',
-    async ({ words = [], env = {}, set, rights, code, message }) => {
-      const own = await queueDeployment('3')
-      try {
-        await own.fill('upload', ['1', '2'])
-        await set?.(own)
-        const before = await own.state()
-        const { vhost } = own.vhost
-        const give = async (all: object): Promise<unknown> =>
-          own.vhost.manage('PUT', `/api/permissions/${vhost}/${vhost}`, all)
-        if (rights) await give(rights)
-        const ended = await own.operator.repair(['reset-queues', '--drain', '0', ...words], { env })
-        await give({ configure: '.*', write: '.*', read: '.*' })
-        const error = ended.json<Partial<RepairDocument>>().error
-        expect({ code: ended.code, message: error?.message }).toEqual({
-          code,
-          message: expect.stringMatching(message) as string,
-        })
-        const { ours, ...after } = await own.state()
-        expect({ ...after, ours: ours.filter((name) => name.startsWith('testops-admin.held.')) }).toEqual({
-          ...before,
-          ours: [],
-        })
-      } finally {
-        await own.end()
-      }
-    },
-  )
+  test.each(refusals)('$name', async ({ words = [], env = {}, set, rights, code, message }) => {
+    const own = await queueDeployment('3')
+    try {
+      await own.fill('upload', ['1', '2'])
+      await set?.(own)
+      const before = await own.state()
+      const { vhost } = own.vhost
+      const give = async (all: object): Promise<unknown> =>
+        own.vhost.manage('PUT', `/api/permissions/${vhost}/${vhost}`, all)
+      if (rights) await give(rights)
+      const ended = await own.operator.repair(['reset-queues', '--drain', '0', ...words], { env })
+      await give({ configure: '.*', write: '.*', read: '.*' })
+      const error = ended.json<Partial<RepairDocument>>().error
+      expect({ code: ended.code, message: error?.message }).toEqual({
+        code,
+        message: expect.stringMatching(message) as string,
+      })
+      const { ours, ...after } = await own.state()
+      expect({ ...after, ours: ours.filter((name) => name.startsWith('testops-admin.held.')) }).toEqual({
+        ...before,
+        ours: [],
+      })
+    } finally {
+      await own.end()
+    }
+  })
 })
 
 test.concurrent('a risk that is accepted by name is taken', async () => {
