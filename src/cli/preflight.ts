@@ -13,9 +13,11 @@ import { runChecks } from '../engine/run-checks.ts'
 import { compareBuilds, migratesTrees, parseBuild } from '../knowledge/builds.ts'
 import { deniesTransientQueues } from '../knowledge/broker.ts'
 import { chartKeys } from '../knowledge/chart.ts'
+import { images } from '../knowledge/images.ts'
 import { traitsOf } from '../knowledge/platforms.ts'
 import type { PreflightDocument } from '../output/preflight.ts'
 import { chooseFile, placeOfValues } from '../repairs/files/layout.ts'
+import { unfitMaps, unfitSingle } from '../repairs/files/unfit.ts'
 import { imageIn } from '../repairs/legacy-image/values.ts'
 import type { OpenedDeployment, SelectedDeployment } from '../runtime/index.ts'
 import { chartIfNamed } from './repair/applied.ts'
@@ -135,14 +137,23 @@ async function valuesIn(
   } catch (error) {
     // nothing was to be changed, so nothing is refused
     if (!(error instanceof AdminError) || error.code !== 'REFUSED') throw error
-    throw new AdminError('USAGE', `the values cannot be judged: ${error.message}`, error.suggestions, { cause: error })
+    const message = `the values cannot be judged: ${readingOf(error.message)}`
+    throw new AdminError('USAGE', message, error.suggestions, { cause: error })
   }
+}
+
+/** Returns why values cannot be read, where the message says why they cannot be edited. */
+function readingOf(message: string): string {
+  return message
+    .replace(/\. Nothing was changed$/, '')
+    .replace(/ cannot be edited safely: (?!.* cannot be edited safely: )/s, ' cannot be read: ')
+    .replace(/, and rejects it if it is changed without SOPS$/, '')
 }
 
 /** Throws USAGE for a file of which Helm says that it cannot be parsed. A file without any value is fine. */
 async function refuseOtherThanMap(files: FilesSource, file: string): Promise<void> {
-  const { found, isOpen } = await files.look(file, chartKeys.version)
-  if (found === 0 && !isOpen)
+  const { kind } = await files.look(file, [])
+  if (kind === 'list' || kind === 'single')
     throw new AdminError('USAGE', `${file} is not a map of values, so Helm rejects it`, [
       typed(['head', '-n', '5', file]),
     ])
@@ -159,36 +170,35 @@ async function valuesOf(
     return given === undefined ? [] : [`--${name}`, given]
   })
   const named = ['--to', flags.to, ...others, ...names.flatMap((it) => ['--values', it])]
-  const { own } = await placeOfValues(files, {
+  const place = await placeOfValues(files, {
     files: names,
     path: flags.path?.split('.').filter(Boolean) ?? [],
     keys: [chartKeys.imageName],
     applies: false,
     again: (path) => typed(['testops-admin', 'preflight', ...named, '--path', path]),
   })
+  const { own } = place
   const version = await chooseFile(files, names, [...own, ...chartKeys.version])
   const settings = [...own, ...chartKeys.openSettings]
-  const unfit: DeclaredValues['unfit'][number][] = []
-  for (const path of [[...own, ...chartKeys.imageName].slice(0, -1), settings]) {
-    const { file, look } = await chooseFile(files, names, path)
-    if (look.text !== null) unfit.push({ key: path.join('.'), needs: 'a map', file, line: look.line })
-  }
-  const versionPath = [...own, ...chartKeys.version]
-  if (version.look.found === versionPath.length && version.look.text === null) {
-    const { file, look } = version
-    unfit.push({ key: versionPath.join('.'), needs: 'a single value', file, line: look.line })
-  }
+  const imageName = await unfitSingle(files, names, [...own, ...chartKeys.imageName])
+  const unfit = [
+    ...(await unfitMaps(files, names, place)),
+    await unfitSingle(files, names, [...own, ...chartKeys.version], { orEmpty: true }),
+    imageName,
+  ]
   const keys = (await Promise.all(names.map(async (file) => files.keys(file, settings)))).flat()
   const set = new Map<string, string>()
   for (const key of [...new Set(keys)].slice(0, mostSettings)) {
-    const { text } = (await chooseFile(files, names, [...settings, key])).look
-    if (text !== null) set.set(key, text)
+    const path = [...settings, key]
+    const { text } = (await chooseFile(files, names, path)).look
+    if (text === null) unfit.push(await unfitSingle(files, names, path))
+    else set.set(key, text)
   }
   return {
     files: names,
-    unfit,
+    unfit: unfit.filter((it) => it !== null),
     ...(flags.path !== undefined && { path: flags.path }),
-    imageName: (await imageIn(files, names, own)).parts.name,
+    imageName: imageName === null ? (await imageIn(files, names, own)).parts.name : images.standard,
     version:
       version.look.text === null ? null : { text: version.look.text, file: version.file, line: version.look.line },
     settings: set,
@@ -215,7 +225,8 @@ async function upgradeWith(
 }
 
 function targetOf(flags: PreflightFlags): UpgradeTarget {
-  const label = versionIn('--to', flags.to, 'a build such as 527u01, or a version such as 5.27')
+  // images are tagged in lower case
+  const label = versionIn('--to', flags.to, 'a build such as 527u01, or a version such as 5.27').toLowerCase()
   const broker = flags.broker === undefined ? null : versionIn('--broker', flags.broker, 'a version such as 4.3.0')
   if (broker !== null && deniesTransientQueues(broker) === null)
     throw new AdminError('USAGE', `--broker ${broker} is no version of RabbitMQ: write it as 4.3.0`)

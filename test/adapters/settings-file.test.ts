@@ -40,57 +40,57 @@ describe('what stands at a path', () => {
     {
       what: 'a text',
       text: 'a: 1\nimage:\n  imageName: "testops" # c\n',
-      look: { found: 2, isOpen: true, text: 'testops', isText: true, line: 3 },
+      look: { found: 2, isOpen: true, kind: 'single', text: 'testops', isText: true, line: 3 },
     },
     {
       what: 'a number, as it is written',
       text: 'image: {imageName: 5.30}',
-      look: { found: 2, isOpen: true, text: '5.30', isText: false, line: 1 },
+      look: { found: 2, isOpen: true, kind: 'single', text: '5.30', isText: false, line: 1 },
     },
     {
       what: 'nothing',
       text: 'image:\n  imageName:\n',
-      look: { found: 2, isOpen: true, text: null, isText: false, line: 2 },
+      look: { found: 2, isOpen: true, kind: 'empty', text: null, isText: false, line: 2 },
     },
     {
       what: 'an alias',
       text: 'b: &v testops\nimage: {imageName: *v}\n',
-      look: { found: 2, isOpen: true, text: 'testops', isText: true, line: 2 },
+      look: { found: 2, isOpen: true, kind: 'single', text: 'testops', isText: true, line: 2 },
     },
     {
       what: 'what a merge brings',
       text: 'b: &i {imageName: a}\nimage:\n  <<: *i\n',
-      look: { found: 2, isOpen: true, text: 'a', isText: true, line: 2 },
+      look: { found: 2, isOpen: true, kind: 'single', text: 'a', isText: true, line: 2 },
     },
     {
       what: 'a map above it',
       text: 'image:\n  tag: a\n',
-      look: { found: 1, isOpen: true, text: null, isText: false, line: 1 },
+      look: { found: 1, isOpen: true, kind: 'map', text: null, isText: false, line: 1 },
     },
     {
       what: 'a text above it',
       text: 'image: testops\n',
-      look: { found: 1, isOpen: false, text: null, isText: false, line: 1 },
+      look: { found: 1, isOpen: false, kind: 'single', text: null, isText: false, line: 1 },
     },
     {
       what: 'null above it',
       text: 'image: ~\n',
-      look: { found: 1, isOpen: false, text: null, isText: false, line: 1 },
+      look: { found: 1, isOpen: false, kind: 'empty', text: null, isText: false, line: 1 },
     },
     {
       what: 'nothing in an empty file',
       text: '',
-      look: { found: 0, isOpen: true, text: null, isText: false, line: null },
+      look: { found: 0, isOpen: true, kind: 'map', text: null, isText: false, line: null },
     },
     {
       what: 'nothing in a file of comments',
       text: '\ufeff# c\r\n---\r\n',
-      look: { found: 0, isOpen: true, text: null, isText: false, line: null },
+      look: { found: 0, isOpen: true, kind: 'map', text: null, isText: false, line: null },
     },
     {
       what: 'nothing in a list',
       text: '- a\n',
-      look: { found: 0, isOpen: false, text: null, isText: false, line: null },
+      look: { found: 0, isOpen: false, kind: 'list', text: null, isText: false, line: null },
     },
   ]
   test.each(cases)('$what', async ({ text, look }) => {

@@ -89,6 +89,26 @@ test('preflight judges the values of the upgrade, and not what runs', async () =
       /2: the chart needs a map as `image` .* 3: .* a map as `env.open` .* 1: .* a single value as `version`/,
     ) as string,
   ])
+  const unread: readonly (readonly [string, string])[] = [
+    ['env: production\n', 'a map as `env`'],
+    ['env: {open: [VENDOR_RABBIT_DURABLE=true]}\n', 'a map as `env.open`'],
+    ['env: {open: {VENDOR_RABBIT_DURABLE: [true]}}\n', 'a single value as `env.open.VENDOR_RABBIT_DURABLE`'],
+    ['image: [testops]\n', 'a map as `image`'],
+    ['image:\n', 'a map as `image`'],
+    ['image: {imageName: {a: b}}\n', 'a single value as `image.imageName`'],
+    ['image: {imageName: [a]}\n', 'a single value as `image.imageName`'],
+  ]
+  for (const [values, needed] of unread) {
+    const { document } = await judged(`version: 527u02\n${values}`)
+    const { findings = [] } = document.checks.find(({ id }) => id === 'values')!
+    expect([document.verdict, findings.map(({ message }) => message)]).toEqual([
+      'not-ready',
+      [expect.stringMatching(new RegExp(`values\\.yaml line 2: the chart needs ${needed}$`)) as string],
+    ])
+  }
+  expect((await judged('null\n')).text).toMatch(/does not set `version`/)
+  const capitals = await judged('version: 527U02\n')
+  expect(capitals.text).toContain('sets version 527U02, not 527u02: the tags of the images are written in lower case')
   const refused = async (values: string): Promise<unknown> => {
     const file = await place.write('values.yaml', values)
     const { exitCode, stderr } = await run('preflight', '--to', '527u02', '--values', file)
@@ -106,6 +126,24 @@ test('preflight judges the values of the upgrade, and not what runs', async () =
     64,
     expect.stringMatching(/preflight --to 527u02 --values \S+ --path testops/),
   ])
+  const said = await Promise.all(
+    [
+      'apiVersion: v2\nname: testops\nversion: 5.27.2\n',
+      'version: {{ .build }}\n',
+      'version: ENC[AES256_GCM,data:x]\n',
+      'image: {imageName: ""}\n',
+    ].map(async (values, index) => {
+      const file = await place.write(`other-${index}.yaml`, values)
+      return flat((await run('preflight', '--to', '527U02', '--values', file)).stderr)
+    }),
+  )
+  expect(said).toEqual([
+    expect.stringMatching(/the values cannot be judged: .* is a Chart\.yaml, not chart values/),
+    expect.stringMatching(/the values cannot be judged: .* line 1 cannot be read: the line is part of a template/),
+    expect.stringMatching(/the values cannot be judged: .* line 1 cannot be read: SOPS has encrypted the file/),
+    expect.stringMatching(/the values cannot be judged: .* takes the whole image name from image\.repository/),
+  ])
+  expect(said.join()).not.toMatch(/Nothing was changed|edited|if it is changed/)
   expect(world.requests.filter((it) => /^(PUT|PATCH|DELETE) /.test(it))).toEqual([])
 }, 120_000)
 

@@ -29,6 +29,7 @@ export function fileWorld(of: Readonly<Record<string, Readonly<Record<string, st
     return {
       found,
       isOpen: text !== null || !values.has(path.slice(0, found).join('.')),
+      kind: values.has(path.slice(0, found).join('.')) ? 'single' : 'map',
       text,
       isText: text !== null,
       line: found === 0 ? null : 1,

@@ -40,6 +40,7 @@ export function lookAt({ text, value: all, tree }: ParsedYaml, path: readonly st
   return {
     found,
     isOpen: isThere || isMap(value),
+    kind: kindOf(value),
     text: isThere ? textOf(value, node) : null,
     isText: isThere && typeof value === 'string',
     line: offset === null ? null : text.slice(0, offset).split('\n').length,
@@ -89,6 +90,11 @@ function parsedInner({ text, line }: InnerYaml): ParsedYaml {
       throw new YamlError(error.message, line + error.line - 1, error.column, { cause: error })
     throw error
   }
+}
+
+function kindOf(value: unknown): ValueLook['kind'] {
+  if (value === null || value === undefined) return 'empty'
+  return isMap(value) ? 'map' : Array.isArray(value) ? 'list' : 'single'
 }
 
 /** Returns a value as written, 5.30 and not 5.3; a value from an alias or a merge, as it is read. */

@@ -6,6 +6,8 @@ export interface ValueLook {
   found: number
   /** True if the last of these is a map, or if the whole path exists */
   isOpen: boolean
+  /** What is at the last key that exists; `empty`: nothing, or YAML's null */
+  kind: 'map' | 'list' | 'single' | 'empty'
   /**
    * A single value at the end of the path, as it is written, without its quotes; null: missing, empty, a map or a list
    */

@@ -350,6 +350,18 @@ test.each<[string, DeclaredValues, Record<string, string>]>([
   expect(told(await judged(target({ values })))).toEqual(expected)
 })
 
+test('a build in capitals is told to be a matter of case', async () => {
+  const findings = async (text: string): Promise<unknown> => {
+    const values = declared({ version: { text, file: '/srv/values.yaml', line: 1 } })
+    const checks = await judged(target({ values }))
+    return checks.find(({ id }) => id === 'values')?.findings?.map(({ message }) => message)
+  }
+  expect(await findings('527U02')).toEqual([
+    '/srv/values.yaml line 1 sets version 527U02, not 527u02: the tags of the images are written in lower case',
+  ])
+  expect(await findings('526U03')).toEqual(['/srv/values.yaml line 1 sets version 526U03, not 527u02'])
+})
+
 test('values that will change the image and a setting are judged as they will be', async () => {
   const values = declared({ imageName: 'testops-legacy', settings: new Map([['VENDOR_RABBIT_DURABLE', 'false']]) })
   const service = asDeclared(fakeService(), values)

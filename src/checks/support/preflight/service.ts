@@ -112,14 +112,17 @@ export function valuesFor({ label, build }: UpgradeTarget, { files, version, cha
       const { text, file, line } = version
       const set = parseBuild(text)
       // the text is the image's tag, in which capitals count
-      const isSame = set && build ? compareBuilds(set, build) === 0 && text === text.toLowerCase() : text === label
+      const isBuild = set && build ? compareBuilds(set, build) === 0 : text === label
+      const isSame = isBuild && (set === null || text === text.toLowerCase())
       if (isSame) return { status: 'ok', detail: `${file} sets version ${text}` }
       return {
         status: 'problem',
         severity: 'error',
         findings: [
           {
-            message: `${place(file, line)} sets version ${text}, not ${label}`,
+            message:
+              `${place(file, line)} sets version ${text}, not ${label}` +
+              (isBuild ? ': the tags of the images are written in lower case' : ''),
             evidence: [look],
           },
         ],
