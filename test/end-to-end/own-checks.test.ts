@@ -466,6 +466,24 @@ describe('the configuration', () => {
     expect(shown.length).toBeLessThan(1500)
   })
 
+  test('checks hides the secrets of the configuration, which a file can read', async () => {
+    const secrets = { inEnvironment: 'hunter2-a-horse', inFile: 'staple3-a-battery' }
+    writeFileSync(join(place.directory, 'redis.txt'), `${secrets.inFile}\n`, { mode: 0o600 })
+    const text =
+      "import { readFileSync } from 'node:fs'\n" +
+      "throw new Error(`cannot sign in with ${process.env.TOK} ${readFileSync('../redis.txt', 'utf8')}`)"
+    await configured(
+      { 'waiting.mjs': text },
+      'url: "http://127.0.0.1:1"\n    apiToken: {env: TOK}\n' +
+        '    sessions: {url: "redis://127.0.0.1:1", password: {file: redis.txt}}',
+    )
+    for (const words of [['checks'], ['checks', '--json'], ['doctor', '--only', 'own', '--json']]) {
+      const { stdout, stderr } = await place.run(words, { environment: { TOK: secrets.inEnvironment } })
+      expect(stdout).toContain('cannot sign in with')
+      for (const secret of Object.values(secrets)) expect(stdout + stderr).not.toContain(secret)
+    }
+  })
+
   test('checks lists them with their files, and completion by their names', async () => {
     await configured({ 'waiting.mjs': running(fine), 'broken.mjs': '(' })
     const { stdout, exitCode } = await place.run(['checks', '--json'])

@@ -36,6 +36,32 @@ export function secretReader(options: SecretOptions): SecretReader {
   return async (reference) => fetched.to(JSON.stringify(reference), async () => fetch(reference, options))
 }
 
+/**
+ * Reads the secrets of these settings that are kept in such places, so that they are hidden in whatever is shown from
+ * now on. What cannot be read is left out: the part that needs it says why. Throws INTERRUPTED.
+ */
+export async function knowSecrets(
+  settings: unknown,
+  forms: readonly SecretReference['form'][],
+  options: SecretOptions,
+): Promise<void> {
+  const read = secretReader(options)
+  const known = async (reference: SecretReference): Promise<void> => {
+    await read(reference).catch((error: unknown) => {
+      if (error instanceof AdminError && error.code === 'SECRET_MISSING') return
+      throw error
+    })
+  }
+  await Promise.all(referencesIn(settings).flatMap((it) => (forms.includes(it.form) ? [known(it)] : [])))
+}
+
+function referencesIn(value: unknown): SecretReference[] {
+  if (typeof value !== 'object' || value === null) return []
+  if ('form' in value && 'at' in value) return [value as SecretReference]
+  const parts: unknown[] = value instanceof Map ? [...value.values()] : Object.values(value)
+  return parts.flatMap((it) => referencesIn(it))
+}
+
 /** Returns the text of a PEM file that the configuration names. Throws CONFIGURATION with the line. */
 export async function readCertificates({ path, at }: FileReference): Promise<string> {
   const unusable = (why: string, hints: readonly Suggestion[] = [], cause?: unknown): AdminError =>

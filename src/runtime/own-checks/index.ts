@@ -10,6 +10,7 @@ import { ownCheckId } from '../../knowledge/check-ids.ts'
 import type { ConfigurationRequest } from '../configuration/find.ts'
 import { everyDeployment, findConfiguration } from '../configuration/load.ts'
 import type { DeploymentSettings } from '../configuration/schema.ts'
+import { knowSecrets } from '../configuration/secrets.ts'
 import { isOfLab, selectDeployment } from '../configuration/select.ts'
 import type { SelectedDeployment } from '../configuration/select.ts'
 import type { Environment } from '../paths.ts'
@@ -39,6 +40,8 @@ export const mostOwnAtOnce = 8
 const mostRounds = 3
 /** Milliseconds for a file to be loaded, at most */
 const mostLoadMs = 5000
+/** Milliseconds for the file of a secret to be read, at most: it may be a pipe without a writer */
+const mostSecretMs = 1000
 
 /**
  * Returns the checks of the files that a deployment's configuration names, in its order. Reads and runs nothing yet:
@@ -77,7 +80,11 @@ export async function ownChecksHere(
   if ([...deployments.values()].every(({ checks }) => checks === undefined)) return []
   if (name !== undefined && isOfLab(name) && !deployments.has(name)) return []
   const selected = selectDeployment(configuration!, name)
-  return ownChecks(selected, { deadlineMs: timeoutMs, environment: request.environment, signal })
+  const { environment } = request
+  // no part is opened here, so no secret would be known: a check file could say one
+  if (selected.settings.checks !== undefined)
+    await knowSecrets(selected.settings, ['env', 'file'], { environment, timeoutMs: mostSecretMs, signal })
+  return ownChecks(selected, { deadlineMs: timeoutMs, environment, signal })
 }
 
 /**
