@@ -373,22 +373,48 @@ ${running(body)}`
     expect(Math.max(...counts())).toBe(8)
   }, 120_000)
 
-  test('one at a time of each of 16 deployments; where they hang, the run ends all the same', async () => {
-    await configured(files(6, counting('await new Promise(() => {})')))
-    const other = '{url: "http://127.0.0.1:1", checks: [checks/c0.mjs]}'
-    const others = Array.from({ length: 15 }, (_, index) => `  d${index}: ${other}\n`).join('')
+  test('none is late if none hangs, however long all of them take together', async () => {
+    // 3 seconds for each, and so 9 for a turn, of which all together take more
+    await configured(files(40, running(`await new Promise((done) => setTimeout(done, 1500)); ${fine}`)))
+    const begin = performance.now()
+    const ended = await examine('--timeout', '2')
+    expect(performance.now() - begin).toBeGreaterThan(9000)
+    expect(reportIn(ended).summary).toMatchObject({ ok: 40, unknown: 0 })
+  }, 120_000)
+
+  test('where all hang, the run ends all the same', async () => {
+    await configured(files(30, running('await new Promise(() => {})')))
+    const ended = await examine('--timeout', '3')
+    const { checks } = reportIn(ended)
+    const said = checks.map(({ error }) => error?.message)
+    expect(said[0]).toBe('check `own/c0` did not finish within 4 s')
+    expect(said[29]).toBe('check `own/c29` did not start: for 12 s, no own check ended in time')
+    expect(checks.every(({ error }) => error?.code === 'TIMED_OUT')).toBe(true)
+  }, 120_000)
+
+  test('16 at most of all deployments; one whose checks hang makes no other late', async () => {
+    await configured(files(8, counting('await new Promise(() => {})')))
+    for (const index of [8, 9, 10, 11])
+      writeFileSync(
+        join(place.directory, `checks/c${index}.mjs`),
+        counting(`await new Promise((done) => setTimeout(done, 200)); ${fine}`),
+      )
+    const named = (from: number, to: number): string =>
+      `{url: "http://127.0.0.1:1", checks: [${Array.from({ length: to - from }, (_, at) => `checks/c${from + at}.mjs`).join(', ')}]}`
     await place.write(
       'testops-admin.yaml',
-      `${readFileSync(join(place.directory, 'testops-admin.yaml'), 'utf8')}${others}`,
+      `${readFileSync(join(place.directory, 'testops-admin.yaml'), 'utf8')}  hanging: ${named(0, 8)}\n` +
+        `  fine: ${named(8, 12)}\n`,
     )
-    const ended = await place.run(['doctor', '--all', '--only', 'own', '--json', '--timeout', '5'])
+    const ended = await place.run(['doctor', '--all', '--only', 'own', '--json', '--timeout', '4'])
     expect([ended.exitCode, ended.stderr]).toEqual([3, ''])
     const { deployments } = JSON.parse(ended.stdout) as FleetDocument
-    const [prod] = deployments as DoctorReport[]
-    const said = prod!.checks.map(({ error }) => error?.message)
-    expect(said[0]).toBe('check `own/c0` did not finish within 6 s')
-    expect(said[5]).toBe('check `own/c5` did not start within 18 s: the own checks before it took that long')
-    expect(prod!.checks.every(({ error }) => error?.code === 'TIMED_OUT')).toBe(true)
+    const [prod, hanging, ok] = deployments as DoctorReport[]
+    for (const one of [prod!, hanging!]) {
+      const said = one.checks.map(({ id, error }) => [id, error?.message])
+      expect(said).toEqual(said.map(([id]) => [id, `check \`${id}\` did not finish within 5 s`]))
+    }
+    expect(ok!.summary).toMatchObject({ ok: 4, unknown: 0 })
     expect(Math.max(...counts())).toBeLessThanOrEqual(16)
   }, 120_000)
 })

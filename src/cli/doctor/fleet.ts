@@ -129,21 +129,16 @@ async function examineEach(
   }
 }
 
-/**
- * Returns the own checks of each deployment; null if its entry is wrong. Each that has some gets a share of the
- * processes that may run at once, so that one whose checks hang delays no other.
- */
+/** Returns the own checks of each deployment, which share the places for processes; null if its entry is wrong. */
 async function ownChecksOfAll(
   chosen: readonly OneOfAll[],
   { timeout = defaultTimeoutSeconds }: Pick<DoctorFlags, 'timeout'>,
   signal: AbortSignal,
 ): Promise<(Check[] | null)[]> {
-  const { mostOwnAtOnce, ownChecks } = await import('../../runtime/index.ts')
-  const sharing = chosen.filter((one) => 'selected' in one && one.selected.settings.checks !== undefined).length
-  const share = Math.floor(ownAtOnce / Math.max(1, Math.min(examinedAtOnce, sharing)))
+  const { ownChecks, Places } = await import('../../runtime/index.ts')
   const options = {
     deadlineMs: timeout * 1000 + deadlineSlackMs,
-    atOnce: Math.min(mostOwnAtOnce, share),
+    places: new Places(ownAtOnce),
     environment: process.env,
     signal,
   }

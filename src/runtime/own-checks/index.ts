@@ -5,7 +5,6 @@ import type { Check, Outcome } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { asPath, command } from '../../core/shell-command.ts'
-import { sideBySide } from '../../core/work.ts'
 import { ownCheckId } from '../../knowledge/check-ids.ts'
 import type { ConfigurationRequest } from '../configuration/find.ts'
 import { everyDeployment, findConfiguration } from '../configuration/load.ts'
@@ -17,13 +16,15 @@ import type { Environment } from '../paths.ts'
 import { declarationIn, offers, outcomeIn } from './contract.ts'
 import type { Declared, OfferedName } from './contract.ts'
 import type { OfferedSource, Question } from './conversation.ts'
+import { Places } from './places.ts'
+import type { Turn } from './places.ts'
 
 /** Circumstances in which check files run. */
 export interface OwnCheckOptions {
   /** Milliseconds that each check may take, from when it starts */
   deadlineMs: number
-  /** Processes at the same time; absent: `mostOwnAtOnce` */
-  atOnce?: number | undefined
+  /** For the processes, if other deployments use them as well */
+  places?: Places | undefined
   /** In which the trust of files by name is looked up */
   environment: Environment
   signal?: AbortSignal | undefined
@@ -35,8 +36,8 @@ const mostBytes = 200_000
  * Check files that are loaded or run at the same time. Each is a process of 45 MB or more, up to 512 MB: 8 of them
  * leave room on a small machine, and more only slow each other down.
  */
-export const mostOwnAtOnce = 8
-/** Deadlines of a check that a check waits for its turn: three rounds of checks that hang, then a result */
+const mostAtOnce = 8
+/** How many times its own deadline a check waits for its turn */
 const mostRounds = 3
 /** Milliseconds for a file to be loaded, at most */
 const mostLoadMs = 5000
@@ -48,8 +49,8 @@ const mostSecretMs = 1000
  * their `load` does, which judges a file as a configuration, and runs it in a process of its own.
  */
 export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, options: OwnCheckOptions): Check[] {
-  const { atOnce = mostOwnAtOnce } = options
-  const inTurn = sideBySide(atOnce)
+  const { deadlineMs, places = new Places(mostAtOnce) } = options
+  const inTurn = places.line({ atOnce: mostAtOnce, waitMs: deadlineMs * mostRounds })
   return (settings.checks ?? []).map(({ path }) => {
     const unread = { id: ownCheckId(path), title: `the check in ${basename(path)} passes`, reads: [], file: path }
     const run = async (): Promise<Outcome> => {
@@ -105,34 +106,19 @@ export async function ownCheckFiles(
 }
 
 type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
-type Turn = <T>(work: () => Promise<T>) => Promise<T>
 
-/**
- * Returns what does work of a check when its turn comes, which has to be within some deadlines from now: so checks that
- * hang leave others unknown, but the run ends. Throws TIMED_OUT, INTERRUPTED, and what the work throws.
- */
-function turnOf(id: string, inTurn: Turn, { deadlineMs, signal }: OwnCheckOptions): Turn {
+type TurnOf = <T>(work: () => Promise<T>) => Promise<T>
+
+/** Returns what does work of a check when its turn comes. Throws TIMED_OUT, INTERRUPTED, and what the work throws. */
+function turnOf(id: string, inTurn: Turn, { deadlineMs, signal }: OwnCheckOptions): TurnOf {
   const waitMs = deadlineMs * mostRounds
-  const end = performance.now() + waitMs
   const late = (): AdminError =>
-    new AdminError(
-      'TIMED_OUT',
-      `check \`${id}\` did not start within ${waitMs / 1000} s: the own checks before it took that long`,
-    )
-  return async <T>(work: () => Promise<T>) =>
-    new Promise<T>((resolve, reject) => {
-      let isGone = false
-      const timer = setTimeout(() => {
-        isGone = true
-        reject(late())
-      }, end - performance.now())
-      void inTurn(async () => {
-        clearTimeout(timer)
-        if (isGone) return
-        if (signal?.aborted) return reject(new AdminError('INTERRUPTED', `check \`${id}\` was interrupted`))
-        await work().then(resolve, reject)
-      })
-    })
+    new AdminError('TIMED_OUT', `check \`${id}\` did not start: for ${waitMs / 1000} s, no own check ended in time`)
+  return async (work) =>
+    inTurn(async () => {
+      if (signal?.aborted) throw new AdminError('INTERRUPTED', `check \`${id}\` was interrupted`)
+      return work()
+    }, late)
 }
 
 /** Returns a check whose file cannot be loaded: its result is unknown. */
@@ -146,7 +132,7 @@ function failing(unread: Unread, error: unknown): Check {
   }
 }
 
-async function loaded(unread: Unread, options: OwnCheckOptions, turn: Turn): Promise<Check> {
+async function loaded(unread: Unread, options: OwnCheckOptions, turn: TurnOf): Promise<Check> {
   const { file, id } = unread
   const { deadlineMs, signal } = options
   const text = await textOf(file, options)
