@@ -96,14 +96,16 @@ export function madeText(made: MadeReport, screen: Screen): string {
 }
 
 function verdictOf({ summary, rootCauses, exitCode }: ReportManifest): string {
-  const { error, warning, unknown } = summary
+  const { ok, error, warning, unknown, suppressed = 0 } = summary
   const parts = [
     ...(error > 0 ? [countOf(error, 'error')] : []),
     ...(warning > 0 ? [countOf(warning, 'warning')] : []),
     ...(unknown > 0 ? [`${countOf(unknown, 'check')} without a result`] : []),
   ]
   const causes = rootCauses.length === 0 ? '' : ` Causes: ${rootCauses.map(printable).join(', ')}.`
-  return `Diagnosis: ${parts.join(', ') || 'healthy'}.${causes} Exit code of doctor: ${exitCode}.`
+  const isJudged = ok + error + warning + unknown + suppressed > 0
+  const result = parts.join(', ') || (isJudged ? 'healthy' : 'nothing was examined')
+  return `Diagnosis: ${result}.${causes} Exit code of doctor: ${exitCode}.`
 }
 
 function gapLines({ gaps }: ReportManifest, columns: number): string[] {

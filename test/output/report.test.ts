@@ -61,6 +61,16 @@ Removed secrets:
 `)
 })
 
+test.each([
+  [{ ok: 3, skipped: 30 }, 'healthy'],
+  [{ ok: 0, skipped: 33, suppressed: 1 }, 'healthy'],
+  [{ ok: 0, skipped: 33, suppressed: 0 }, 'nothing was examined'],
+])('says of %j: %s', (some, said) => {
+  const summary = { ...some, warning: 0, error: 0, unknown: 0 }
+  const shown = { ...manifest, summary, rootCauses: [], exitCode: 0, file: 'a.tar.gz', removed: [] }
+  expect(shownText(shown, plainScreen)).toContain(`\nDiagnosis: ${said}. Exit code of doctor: 0.\n`)
+})
+
 const side = (file: string) => ({ file, deployment: 'prod', createdAt: '2026-11-28T02:33:00.000Z' })
 
 test('shows what changed, part by part', () => {
