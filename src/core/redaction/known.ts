@@ -149,7 +149,7 @@ export function knownIn(original: string, view: View): Span[] {
 
 /** Returns the secrets that these texts, in lower case, may hold: at least all that they do hold. */
 function possibleIn(...texts: readonly string[]): Iterable<Known> {
-  // one that could not be put in lower case hides base64 from letters that are
+  // `lower` leaves such a text as it is, so forms filed in lower case would not be found in it
   if (texts.some((text) => text !== text.toLowerCase())) return all.values()
   const possible = new Set(unfiled)
   for (const text of new Set(texts)) addPossible(text, possible)
