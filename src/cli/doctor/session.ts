@@ -156,7 +156,7 @@ export function selectOwnChecks<C extends Pick<Check, 'id'>>(
   names: CheckNames,
   { others }: { others: number },
 ): C[] {
-  assertOwn(own, [...ownNames(names.only), ...ownNames(names.skip)], 'this deployment has no own checks', names)
+  assertOwn(own, namedOwn(names), 'this deployment has no own checks', names)
   const chosen = ownChosen(own, names)
   if (others + chosen.length === 0) throw noneLeft()
   return chosen
@@ -174,15 +174,18 @@ export function selectOwnChecksOfAll<C extends Pick<Check, 'id'>>(
 ): C[][] {
   const chosen = all.map((own) => ownChosen(own ?? [], names))
   if (all.includes(null)) return chosen
-  // a job that skips all own checks also works after the last of them is gone
-  const named = [...ownNames(names.only), ...ownNames(names.skip).filter((it) => groupIn(it) !== ownGroup)]
   const every = all.flatMap((own) => own ?? [])
-  assertOwn(every, named, 'none of these deployments has own checks', names)
+  assertOwn(every, namedOwn(names), 'none of these deployments has own checks', names)
   if (others === 0 && chosen.every((own) => own.length === 0)) throw noneLeft()
   return chosen
 }
 
 const ownNames = (names: readonly string[] = []): string[] => names.filter(isOwnName)
+
+/** Names that have to exist: a job that skips all own checks also works after the last of them is gone. */
+function namedOwn({ only, skip }: CheckNames): string[] {
+  return [...ownNames(only), ...ownNames(skip).filter((it) => groupIn(it) !== ownGroup)]
+}
 
 function ownChosen<C extends Pick<Check, 'id'>>(own: readonly C[], { only = [], skip = [] }: CheckNames): C[] {
   const isAmong = ({ id }: C, names: readonly string[]): boolean => names.some((name) => isMeant(id, name))

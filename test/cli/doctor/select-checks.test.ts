@@ -77,6 +77,14 @@ describe('own checks', () => {
   ])('a deployment without own checks: only %j', (only, message) => {
     expect(thrownBy(() => selectOwnChecks([], { only }, { others: 0 }))).toMatchObject({ code: 'USAGE', message })
   })
+
+  test.each(['own', 'own/', 'own/*'])('a deployment without own checks runs the others: not %s', (skip) => {
+    expect(selectOwnChecks([], { skip: [skip] }, { others: 4 })).toEqual([])
+    expect(thrownBy(() => selectOwnChecks([], { skip: ['own/outbox'] }, { others: 4 }))).toMatchObject({
+      code: 'USAGE',
+      message: 'no check `own/outbox`: this deployment has no own checks',
+    })
+  })
 })
 
 describe('own checks of several deployments: one has two, one has one of them, one has none', () => {
