@@ -1,5 +1,6 @@
 import { Errors } from '@oclif/core'
-import { AdminError, messageOf } from '../core/error.ts'
+import { AdminError, exitCodes, messageOf } from '../core/error.ts'
+import type { ErrorCode } from '../core/error.ts'
 import { nearestNames } from '../core/nearest.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -40,6 +41,14 @@ function saidOf(thrown: unknown, program: string): Failure | null {
     document: { error: { code: 'BUG', message: `this is a bug in ${program}: ${messageOf(thrown)}`, suggestions: [] } },
     ...(stack ? { stack } : {}),
   }
+}
+
+/** Returns the exit code for what could not be loaded: 70 for a bug, 64 for what has to be corrected, else 3. */
+export function exitCodeOfUnloaded(codes: readonly (ErrorCode | 'BUG')[]): number {
+  if (codes.includes('BUG')) return bugExitCode
+  return codes.some((code) => code !== 'BUG' && exitCodes[code] === exitCodes.CONFIGURATION)
+    ? exitCodes.CONFIGURATION
+    : 3
 }
 
 /**

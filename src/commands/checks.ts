@@ -1,10 +1,11 @@
 import { checkTexts } from '../../explain/index.yaml'
 import { BaseCommand } from '../cli/base-command.ts'
+import { exitCodeOfUnloaded } from '../cli/failure.ts'
 import { interruptible } from '../cli/interrupt.ts'
 import { noteIgnored } from '../cli/write.ts'
 import { checks } from '../checks/index.ts'
 import type { Check } from '../core/check.ts'
-import { AdminError, exitCodes } from '../core/error.ts'
+import { AdminError } from '../core/error.ts'
 import { reportError } from '../engine/report.ts'
 import { checksText } from '../output/explain.ts'
 import type { ChecksDocument } from '../output/explain.ts'
@@ -37,7 +38,7 @@ export default class Checks extends BaseCommand {
     this.show(flags, document, (document, screen) => checksText(document, screen))
     const codes = document.checks.flatMap(({ error }) => error?.code ?? [])
     // already set if the list could not be written
-    if (codes.length > 0) process.exitCode ??= codes.includes('CONFIGURATION') ? exitCodes.CONFIGURATION : 3
+    if (codes.length > 0) process.exitCode ??= exitCodeOfUnloaded(codes)
   }
 
   /** Returns own checks as their files declare them. Without them, the catalogue is still listed. */

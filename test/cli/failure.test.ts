@@ -1,6 +1,6 @@
 import { Errors } from '@oclif/core'
 import { expect, test } from 'vitest'
-import { failureOf } from '../../src/cli/failure.ts'
+import { exitCodeOfUnloaded, failureOf } from '../../src/cli/failure.ts'
 import { AdminError } from '../../src/core/error.ts'
 
 test('an AdminError keeps its code, its message and its suggestions', () => {
@@ -43,4 +43,13 @@ test('standard output that takes no more is no bug', () => {
 
 test('a wish to end is no failure', () => {
   expect(failureOf(new Errors.ExitError(0), 'tool')).toBeNull()
+})
+
+test.each<[Parameters<typeof exitCodeOfUnloaded>[0], number]>([
+  [['TIMED_OUT'], 3],
+  [['FAILED', 'CONFIGURATION'], 64],
+  [['SECRET_MISSING'], 64],
+  [['CONFIGURATION', 'BUG', 'TIMED_OUT'], 70],
+])('what could not be loaded for %j exits with %d', (codes, exitCode) => {
+  expect(exitCodeOfUnloaded(codes)).toBe(exitCode)
 })
