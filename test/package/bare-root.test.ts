@@ -74,7 +74,7 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
     expect([stderr, exitCode]).toEqual(['', 0])
   })
 
-  test.each<[string, (at: string) => string[], number]>([
+  test.each<[string, (at: string) => string[], number, string?]>([
     ['explains', () => ['explain', 'stuck-lock', '--json'], 0],
     ['scans a log of 100 MB with several threads', (at) => ['scan-logs', `${at}/service.log`, '--json'], 2],
     ['checks 2,500 results with several threads', (at) => ['lint-results', `${at}/results`, '--json'], 1],
@@ -90,6 +90,7 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
         ...['--timeout', '60'],
       ],
       3,
+      '128 MB',
     ],
     ['lists its checks', () => ['checks', '--json'], 0],
     ['prints its help', () => ['lab', '--help'], 0],
@@ -101,13 +102,14 @@ describe('in a root without Node, without /tmp and a home, read-only, as a user 
     ['takes the name of an own program for a flag, if it is none', () => ['--own-program=lab/none.js'], 64],
     ['takes the name of another part for a flag', () => ['--own-program=main.cjs'], 64],
     ['takes a way out of its parts for a flag', () => ['--own-program=lab/../main.cjs'], 64],
-  ])('it %s, as the package does', async (_, words, exitCode) => {
+  ])('it %s, as the package does', async (_, words, exitCode, said = '') => {
     const [here, there] = await Promise.all([
       inRoot(...words(inputs)),
       ended([...packageProgram, ...words(inputs)], { cwd: '/', env: { PATH: process.env['PATH'] } }),
     ])
     expect(steady(here)).toEqual(steady(there))
     expect(here.exitCode).toBe(exitCode)
+    expect(here.stdout).toContain(said)
   })
 
   test('it says that a database URL must name a user, where the machine has no name for its own', async () => {
