@@ -5,6 +5,7 @@ import { Flags } from '@oclif/core'
 import type { OpenOptions } from '../runtime/index.ts'
 import { isReadOnly } from './repair/read-only.ts'
 import { tellLine } from './write.ts'
+export { deadlineSlackMs } from '../core/check-time.ts'
 
 /**
  * Runs something that Ctrl-C, SIGTERM and a closed terminal interrupt. They abort its signal. They also throw an
@@ -83,12 +84,6 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 
 /** Seconds to wait for any single answer, unless --timeout says otherwise */
 export const defaultTimeoutSeconds = 10
-
-/**
- * Milliseconds that a check's deadline exceeds its adapter's time-out, so that the adapter's more telling error comes
- * first.
- */
-export const deadlineSlackMs = 1000
 
 export const relayFlag = Flags.boolean({
   summary: "Reach servers outside the cluster through the service's pod or a short-lived pod",

@@ -1,9 +1,9 @@
 import { sharedAnswers } from '../core/answers.ts'
+import { withMoreTime } from '../core/check-time.ts'
 import type { Check, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { ErrorCode, Obstacle } from '../core/error.ts'
 import { AdminError, isUntried, messageOf } from '../core/error.ts'
-import { command } from '../core/shell-command.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 
 /**
@@ -120,7 +120,7 @@ export async function judge(
   ) as unknown as Sources
   const late = (): AdminError =>
     new AdminError('TIMED_OUT', `check \`${check.id}\` did not finish within ${deadlineMs / 1000} s`, [
-      command`testops-admin doctor -d {deployment} --only ${check.id} --timeout 30`,
+      withMoreTime(check.id, deadlineMs),
     ])
   try {
     const running = check.run(sources, deployment)

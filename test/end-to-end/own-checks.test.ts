@@ -388,7 +388,12 @@ ${running(body)}`
     const { checks } = reportIn(ended)
     const said = checks.map(({ error }) => error?.message)
     expect(said[0]).toBe('check `own/c0` did not finish within 4 s')
-    expect(said[29]).toBe('check `own/c29` did not start: for 12 s, no own check ended in time')
+    expect(checks[0]!.error?.suggestions[0]).toBe('testops-admin doctor -d prod --only own/c0 --timeout 6')
+    expect(checks[29]!.error).toEqual({
+      code: 'TIMED_OUT',
+      message: 'check `own/c29` did not start: for 12 s, no own check ended in time',
+      suggestions: ['testops-admin doctor -d prod --only own/c29 --timeout 6'],
+    })
     expect(checks.every(({ error }) => error?.code === 'TIMED_OUT')).toBe(true)
   }, 120_000)
 

@@ -1,10 +1,13 @@
 import { basename } from 'node:path'
 import { readJudged, whyUnreadable } from '../../adapters/read-file.ts'
 import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/assert.ts'
+import { withMoreTime } from '../../core/check-time.ts'
 import type { Check, Outcome } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { asPath, command } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { onDeployment } from '../../core/typed.ts'
 import { ownCheckId } from '../../knowledge/check-ids.ts'
 import type { ConfigurationRequest } from '../configuration/find.ts'
 import { everyDeployment, findConfiguration } from '../configuration/load.ts'
@@ -25,6 +28,8 @@ export interface OwnCheckOptions {
   deadlineMs: number
   /** For the processes, if other deployments use them as well */
   places?: Places | undefined
+  /** The flags that name the deployment in commands; absent: as remedies do */
+  on?: ShellCommand | undefined
   /** In which the trust of files by name is looked up */
   environment: Environment
   signal?: AbortSignal | undefined
@@ -85,7 +90,8 @@ export async function ownChecksHere(
   // no part is opened here, so no secret would be known: a check file could say one
   if (selected.settings.checks !== undefined)
     await knowSecrets(selected.settings, ['env', 'file'], { environment, timeoutMs: mostSecretMs, signal })
-  return ownChecks(selected, { deadlineMs: timeoutMs, environment, signal })
+  const on = onDeployment(selected.name, request.file)
+  return ownChecks(selected, { deadlineMs: timeoutMs, on, environment, signal })
 }
 
 /**
@@ -110,10 +116,12 @@ type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
 type TurnOf = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Returns what does work of a check when its turn comes. Throws TIMED_OUT, INTERRUPTED, and what the work throws. */
-function turnOf(id: string, inTurn: Turn, { deadlineMs, signal }: OwnCheckOptions): TurnOf {
+function turnOf(id: string, inTurn: Turn, { deadlineMs, on, signal }: OwnCheckOptions): TurnOf {
   const waitMs = deadlineMs * mostRounds
   const late = (): AdminError =>
-    new AdminError('TIMED_OUT', `check \`${id}\` did not start: for ${waitMs / 1000} s, no own check ended in time`)
+    new AdminError('TIMED_OUT', `check \`${id}\` did not start: for ${waitMs / 1000} s, no own check ended in time`, [
+      withMoreTime(id, deadlineMs, on),
+    ])
   return async (work) =>
     inTurn(async () => {
       if (signal?.aborted) throw new AdminError('INTERRUPTED', `check \`${id}\` was interrupted`)
@@ -134,7 +142,7 @@ function failing(unread: Unread, error: unknown): Check {
 
 async function loaded(unread: Unread, options: OwnCheckOptions, turn: TurnOf): Promise<Check> {
   const { file, id } = unread
-  const { deadlineMs, signal } = options
+  const { deadlineMs, on, signal } = options
   const text = await textOf(file, options)
   const { converse } = await import('./conversation.ts')
   const loadMs = Math.min(mostLoadMs, deadlineMs)
@@ -155,7 +163,7 @@ async function loaded(unread: Unread, options: OwnCheckOptions, turn: TurnOf): P
           what: `check \`${id}\``,
           deadlineMs,
           waitMs: deadlineMs,
-          ifLate: [command`testops-admin doctor -d {deployment} --only ${id} --timeout 30`],
+          ifLate: [withMoreTime(id, deadlineMs, on)],
           signal,
           answer: async (it) => answerTo(it, sources),
         },
