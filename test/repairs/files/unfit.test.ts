@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { filesSource } from '../../../src/adapters/settings-file/index.ts'
 import { chartKeys } from '../../../src/knowledge/chart.ts'
-import { unfitMaps, unfitSingle } from '../../../src/repairs/files/unfit.ts'
+import { unfitMaps, unfitSingle } from '../../../src/repairs/files/known-chart.ts'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
 
 beforeAll(async () => void (await kubernetesTools()), 300_000)
