@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { openBrokerControl } from '../../src/adapters/rabbitmq/control/index.ts'
 import { openBroker } from '../../src/adapters/rabbitmq/index.ts'
 import type { BrokerControl, ExchangeDeclaration, QueueDeclaration } from '../../src/core/broker-control.ts'
+import type { AdminError } from '../../src/core/error.ts'
 import type { BrokerEndpoint } from '../../src/core/endpoint.ts'
 import { freshVhost } from '../servers/index.ts'
 import type { FreshVhost } from '../servers/index.ts'
@@ -128,12 +129,36 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
         { source: 'source', destination: 'letters', destinationKind: 'queue', routingKey: 'k', arguments: {} },
         { source: 'work', destination: 'other', destinationKind: 'exchange', routingKey: 'k', arguments: {} },
       ],
-      holding: ['held.first', 'held.letters'],
+      holding: ['held.first', 'held.second'],
     } as const
     const rights = ['configure', 'write', 'read'] as const
     const discards = { ...of, discards: true }
+    // RabbitMQ cuts a refusal to 255 bytes, and this program writes it on one line
+    const long = 'long.'.padEnd(220, 'x')
+    const cyrillic = 'о'.repeat(119)
+    const named = (name: string): typeof of => ({
+      ...of,
+      queues: [durable(name), { ...durable(`${name}.`), arguments: { 'x-dead-letter-exchange': `${name}-` } }] as never,
+      bindings: [{ ...of.bindings[1], source: `${name}1`, destination: `${name}2` }] as never,
+    })
 
     test.each<[(typeof rights)[number], string, typeof of | typeof discards, string | null]>([
+      ...[long, 'two  spaces', 'a\ttab'].flatMap((name) =>
+        (
+          [
+            ['configure', name, 'queue'],
+            ['write', name, 'queue'],
+            ['read', name, 'queue'],
+            ['write', `${name}-`, 'exchange'],
+            ['read', `${name}-`, 'exchange'],
+            ['read', `${name}1`, 'exchange'],
+            ['write', `${name}2`, 'exchange'],
+          ] as const
+        ).map(([right, it, kind]) => [right, it, named(name), `${kind} '${it}'`] as const satisfies unknown[]),
+      ),
+      ['configure', 'held.second', of, "queue 'held.second'"],
+      ['write', 'held.second', of, "queue 'held.second'"],
+      ['read', 'held.second', of, "queue 'held.second'"],
       ['configure', 'first', of, "queue 'first'"],
       ['configure', 'letters', of, "queue 'letters'"],
       ['configure', 'held.first', of, "queue 'held.first'"],
@@ -165,6 +190,10 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
       const control = opened()
       await control.declareQueues([durable('first')])
       await control.declareExchange(topic('dead'))
+      // it takes whatever is really published as a dead letter
+      await control.bind([
+        { source: 'dead', destination: 'first', destinationKind: 'queue', routingKey: '#', arguments: {} },
+      ])
       const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
       onTestFinished(close)
       const all = async (): Promise<unknown> => [
@@ -181,7 +210,33 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
       expect(await asking.lackedPermission(asked)).toEqual(object && { right, object })
       await allow('.*', '.*', '.*')
       expect(await all()).toEqual(before)
-      expect(before).toEqual([['first'], ['dead'], [], new Map([['first', { ready: 0, consumers: 0 }]])])
+      expect(before).toMatchObject([['first'], ['dead'], [{}], new Map([['first', { ready: 0, consumers: 0 }]])])
+    })
+
+    test('where RabbitMQ closes the connection instead of answering', async () => {
+      const only = (...names: readonly string[]): Parameters<BrokerControl['lackedPermission']>[0] => ({
+        queues: names.map(durable),
+        exchanges: [],
+        bindings: [],
+        holding: [],
+      })
+      const closing = 'очередь'.repeat(17)
+      const configure = `^(?!${cyrillic}$|upload$)`
+      await allow('^(?!upload$)', '.*', '.*')
+      const asking = opened()
+      const upload = { right: 'configure', object: "queue 'upload'" }
+      expect(await asking.lackedPermission(only(closing, 'upload'))).toEqual(upload)
+      expect(await asking.lackedPermission(only('upload', closing))).toEqual(upload)
+      const many = Array.from({ length: 19 }, (_, index) => `${closing}${index}`)
+      expect(await asking.lackedPermission(only(...many, 'upload'))).toEqual(upload)
+      await allow(configure, '.*', '.*')
+      const told = async (name: string): Promise<unknown> =>
+        asking.lackedPermission(only(name)).catch((error: unknown) => (error as AdminError).code)
+      // 3 cuts between the bytes of a letter; 4.3 then closes the connection
+      expect(await told(cyrillic)).toEqual(
+        line === '3' ? { right: 'configure', object: `queue '${cyrillic}'` } : 'REFUSED',
+      )
+      expect(await told('granted')).toBeNull()
     })
   })
 

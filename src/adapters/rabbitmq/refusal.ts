@@ -47,6 +47,11 @@ export interface Reply {
 /** CONNECTION_FORCED: the broker goes down, or its operator has closed the connection. */
 export const connectionForced = 320
 
+/** True if the broker closed the whole connection: another request may have caused that. */
+export function isOfConnection({ code }: Reply): boolean {
+  return code === connectionForced || code >= 500
+}
+
 /** Returns the broker's reply in what amqplib threw; null if the broker did not cause it. */
 export function replyOf(thrown: unknown): Reply | null {
   if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'number') return null

@@ -1,14 +1,16 @@
 import type { Channel } from 'amqplib'
-import type { Binding, BrokerControl, LackedPermission, QueueDeclaration, Trial } from '../../../core/broker-control.ts'
+import type { Binding, BrokerControl, LackedPermission, Trial } from '../../../core/broker-control.ts'
+import { AdminError } from '../../../core/error.ts'
 import { namelessExchange, nowhere, trialExchange } from '../../../knowledge/broker.ts'
 import type { Link } from '../link.ts'
+import { isOfConnection } from '../refusal.ts'
 import type { Reply } from '../refusal.ts'
 import { deadLetterExchange } from './queues.ts'
 
 /** A request that changes nothing, and the permissions that RabbitMQ checks before anything else. */
 interface Question {
   /** In the order in which they are checked */
-  checked: readonly LackedPermission[]
+  checked: readonly [LackedPermission] | readonly [LackedPermission, LackedPermission]
   send: (channel: Channel) => Promise<unknown>
 }
 
@@ -20,30 +22,63 @@ export type Ends = Pick<Binding, 'source' | 'destination' | 'destinationKind'>
 /** Most names of a kind that are asked for: RabbitMQ logs each request that it refuses */
 const mostAsked = 20
 
-/** Does what `BrokerControl.lackedPermission` describes. Throws as `Link.each` does. */
+/** What a question came to: the permission that is missing (of two, one of them); null: none */
+type Told = readonly LackedPermission[] | 'unanswered' | null
+
+/**
+ * Does what `BrokerControl.lackedPermission` describes. Throws as `Link.each` does, and REFUSED if the broker closes
+ * the connection instead of answering, unless another answer tells of a missing permission.
+ */
 export async function lackedPermission(link: Link, of: Wanted): Promise<LackedPermission | null> {
+  let unanswered: Question | null = null
   // an alarm of the broker blocks a connection from its first publish
   for (const questions of [quietQuestions(of), publishing(of)]) {
-    const lacked = await link.each<Question, LackedPermission | null>(
-      questions,
-      async (channel, { send }) => {
-        await send(channel)
-        return null
-      },
-      (reply, { checked }) => lackedIn(reply, checked),
-    )
-    const first = lacked.find((it) => it !== null)
-    if (first) return first
+    const told = await asked(link, questions)
+    const [lacked] = told.filter(isLacking)
+    if (lacked) return oneOf(link, lacked)
+    // a request that closes the connection takes the answers to all others with it, so each is asked again alone
+    for (const question of questions.filter((_, index) => told[index] === 'unanswered')) {
+      const [again = null] = await asked(link, [question])
+      if (isLacking(again)) return oneOf(link, again)
+      if (again === 'unanswered') unanswered ??= question
+    }
   }
-  return null
+  if (unanswered === null) return null
+  const [{ right, object }] = unanswered.checked
+  throw new AdminError(
+    'REFUSED',
+    `RabbitMQ closes the connection when it is asked for the ${right} permission on ${object}`,
+  )
+}
+
+function isLacking(told: Told): told is readonly LackedPermission[] {
+  return told !== null && told !== 'unanswered'
+}
+
+async function asked(link: Link, questions: readonly Question[]): Promise<Told[]> {
+  return link.each<Question, Told>(
+    questions,
+    async (channel, { send }) => {
+      await send(channel)
+      return null
+    },
+    (reply, { checked }) => toldBy(reply, checked),
+  )
+}
+
+/** Before 4.0, the broker does not say which permission it means: it is asked for the one that it checks first. */
+async function oneOf(link: Link, [first, second]: readonly LackedPermission[]): Promise<LackedPermission | null> {
+  if (first === undefined || second === undefined) return first ?? null
+  const [told] = await asked(link, [writeAlone(first)])
+  return told === null ? second : first
 }
 
 function quietQuestions({ queues, exchanges, bindings, holding, discards = false }: Wanted): Question[] {
   const names = queues.slice(0, mostAsked).map(({ name }) => name)
   const sending = queues.slice(0, mostAsked).filter((it) => deadLetterExchange(it) !== null)
   const moved = discards ? [] : names
-  // their names differ only in what the other questions name too
-  const held = holding.slice(0, 1)
+  const held = holding.slice(0, mostAsked)
+  const deadLetters = new Set(sending.map(deadLetterExchange).filter((name) => name !== null))
   const ends = new Map(bindings.map((it) => [JSON.stringify([it.source, it.destinationKind, it.destination]), it]))
   return [
     ...names.map(configureQueue),
@@ -52,15 +87,13 @@ function quietQuestions({ queues, exchanges, bindings, holding, discards = false
     ...[...moved, ...held].map((name) => bind({ source: trialExchange, destination: name, destinationKind: 'queue' })),
     ...(moved.length > 0 ? [configureExchange(trialExchange)] : []),
     ...exchanges.slice(0, mostAsked).map(({ name }) => configureExchange(name)),
-    ...sending.map(readDeadLetters),
+    ...[...deadLetters].map((name) => bind({ source: name, destination: name, destinationKind: 'exchange' })),
     ...[...ends.values()].slice(0, mostAsked).map(bind),
   ]
 }
 
 function publishing({ queues, discards = false }: Trial): Question[] {
-  const deadLetters = queues.slice(0, mostAsked).flatMap((it) => deadLetterExchange(it) ?? [])
-  const moving = discards || queues.length === 0 ? [] : ['', trialExchange]
-  return [...new Set([...moving, ...deadLetters])].map(publish)
+  return discards || queues.length === 0 ? [] : ['', trialExchange].map(publish)
 }
 
 /** No queue can have such a length, whether or not the queue exists. */
@@ -106,12 +139,12 @@ function bind(binding: Ends): Question {
   }
 }
 
-/** The queue is only the other end: a refusal that names it tells nothing here. */
-function readDeadLetters(queue: QueueDeclaration): Question {
-  const ends = { source: deadLetterExchange(queue) ?? '', destination: queue.name, destinationKind: 'queue' } as const
+/** Asks only for the right to write: RabbitMQ then refuses the nameless exchange before it looks at it as a source. */
+function writeAlone(lacked: LackedPermission): Question {
+  const [, destination = ''] = /^exchange '([^]*)'$/.exec(lacked.object) ?? []
   return {
-    checked: [{ right: 'read', object: `exchange '${ends.source}'` }],
-    send: async (channel) => unbindNothing(channel, ends),
+    checked: [lacked],
+    send: async (channel) => unbindNothing(channel, { source: '', destination, destinationKind: 'exchange' }),
   }
 }
 
@@ -134,15 +167,17 @@ function publish(exchange: string): Question {
   }
 }
 
-/** Returns the permission that a refusal names; null: the request was refused for another reason. */
-function lackedIn({ code, text }: Reply, checked: readonly LackedPermission[]): LackedPermission | null {
+/**
+ * Returns the permissions of which a refusal may mean one; null: the request was refused for another reason, so they
+ * are given. The name in a refusal decides nothing: RabbitMQ cuts long ones.
+ */
+function toldBy(reply: Reply, checked: Question['checked']): Told {
+  if (isOfConnection(reply)) return 'unanswered'
   // before 4.0, the broker does not name the permission
-  const [, said, named] = (code === 403 && /^(?:(configure|write|read) )?access to ([^]*)$/.exec(text)) || []
-  if (named === undefined) return null
-  return (
-    checked.find(
-      // a long name is cut off
-      ({ right, object }) => (said ?? right) === right && (named.startsWith(`${object} `) || object.startsWith(named)),
-    ) ?? null
-  )
+  const [, right, kind] =
+    (reply.code === 403 && /^(?:(configure|write|read) )?access to (queue|exchange) /.exec(reply.text)) || []
+  if (kind === undefined) return null
+  if (checked.length === 1) return checked
+  const meant = checked.filter((it) => it.object.startsWith(`${kind} `) && (right ?? it.right) === it.right)
+  return meant.length > 0 ? meant : checked
 }
