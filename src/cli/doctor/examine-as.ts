@@ -1,4 +1,4 @@
-import type { Check, DoctorReport } from '../../core/check.ts'
+import type { Check, DoctorReport, Remedy } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import type { FailOn } from '../../engine/report.ts'
 import { exitCodeOf } from '../../engine/report.ts'
@@ -21,16 +21,29 @@ interface WatchOptions {
   show: (report: DoctorReport, before: DoctorReport | null) => void
 }
 
-/** Examines repeatedly until interrupted; returns the last report. Throws if there is no report yet. */
+/**
+ * Examines repeatedly until interrupted; returns the last report. Asks for rights once for each set of root causes: a
+ * broker logs what it refuses. Throws if there is no report yet.
+ */
 export async function watch(
-  diagnosis: Pick<Diagnosis, 'examine'>,
+  diagnosis: Pick<Diagnosis, 'glance' | 'withRights'>,
   { intervalMs, signal, show }: WatchOptions,
 ): Promise<DoctorReport> {
   let before: DoctorReport | null = null
+  const told = new Map<string, Missing>()
+  const examine = async (): Promise<DoctorReport> => {
+    const report = await diagnosis.glance()
+    const causes = JSON.stringify(report.rootCauses.toSorted())
+    const known = told.get(causes)
+    if (known) return withMissing(report, known)
+    const asked = await diagnosis.withRights(report)
+    told.set(causes, missingIn(asked))
+    return asked
+  }
   for (;;) {
     let report: DoctorReport
     try {
-      report = await diagnosis.examine()
+      report = await examine()
     } catch (error) {
       if (signal.aborted && before) return before
       throw error
@@ -39,6 +52,25 @@ export async function watch(
     before = report
     if (!(await pause(intervalMs, signal))) return report
   }
+}
+
+/** Which rights the repairs lack, by the check that names the repair. */
+type Missing = ReadonlyMap<string, Pick<Remedy, 'lacks' | 'grant'>>
+
+function missingIn({ checks }: DoctorReport): Missing {
+  return new Map(
+    checks.flatMap(({ id, remedy: { lacks, grant } = {} }) =>
+      lacks === undefined ? [] : [[id, { lacks, ...(grant && { grant }) }] as const],
+    ),
+  )
+}
+
+function withMissing(report: DoctorReport, missing: Missing): DoctorReport {
+  if (missing.size === 0) return report
+  const checks = report.checks.map((it) =>
+    it.remedy ? { ...it, remedy: { ...it.remedy, ...missing.get(it.id) } } : it,
+  )
+  return { ...report, checks }
 }
 
 interface WaitOptions {

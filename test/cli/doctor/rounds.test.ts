@@ -145,20 +145,54 @@ describe('watching', () => {
     expect(last).toBe(stuckLock)
   })
 
+  test('asks for rights once for each set of root causes, and says each time what is missing', async () => {
+    const controller = new AbortController()
+    const [root = ''] = stuckLock.rootCauses
+    const asked: (typeof healthy)[] = []
+    const shown: unknown[] = []
+    const withRights = async (report: typeof healthy): Promise<typeof healthy> => {
+      asked.push(report)
+      const checks = report.checks.map((it) =>
+        it.id === root && it.remedy ? { ...it, remedy: { ...it.remedy, lacks: 'no right', grant: ['grant it'] } } : it,
+      )
+      return report.rootCauses.length === 0 ? report : { ...report, checks }
+    }
+    const later = { ...stuckLock, startedAt: '2026-01-02T03:04:05.000Z' }
+    await watch(
+      { ...inTurn([stuckLock, later, healthy, stuckLock]), withRights },
+      {
+        intervalMs: 1,
+        signal: controller.signal,
+        show: (report) => {
+          const { remedy } = report.checks.find(({ id }) => id === root)!
+          shown.push([report.startedAt, remedy?.lacks, remedy?.grant])
+          if (shown.length === 4) controller.abort()
+        },
+      },
+    )
+    expect(asked).toEqual([stuckLock, healthy])
+    expect(shown).toEqual([
+      [stuckLock.startedAt, 'no right', ['grant it']],
+      [later.startedAt, 'no right', ['grant it']],
+      [healthy.startedAt, undefined, undefined],
+      [stuckLock.startedAt, 'no right', ['grant it']],
+    ])
+  })
+
   test(
     'gives the report before, where the interruption comes during a diagnosis, ' + 'and the error where there is none',
     async () => {
       const controller = new AbortController()
       const interrupted = new AdminError('INTERRUPTED', 'interrupted')
       let round = 0
-      const examine = async (): Promise<typeof healthy> => {
+      const glance = async (): Promise<typeof healthy> => {
         if (round++ === 0) return healthy
         controller.abort(interrupted)
         throw interrupted
       }
       const options = { intervalMs: 1, signal: controller.signal, show: () => undefined }
-      expect(await watch({ examine }, options)).toBe(healthy)
-      await expect(watch({ examine }, options)).rejects.toBe(interrupted)
+      expect(await watch({ ...inTurn([]), glance }, options)).toBe(healthy)
+      await expect(watch({ ...inTurn([]), glance }, options)).rejects.toBe(interrupted)
     },
   )
 })
@@ -166,5 +200,5 @@ describe('watching', () => {
 function inTurn(reports: readonly (typeof healthy)[]) {
   let round = 0
   const glance = async (): Promise<typeof healthy> => reports[Math.min(round++, reports.length - 1)]!
-  return { examine: glance, glance, withRights: async (report: typeof healthy) => report }
+  return { glance, withRights: async (report: typeof healthy) => report }
 }
