@@ -43,6 +43,12 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       }
       await control.declareQueues(queues)
       await control.declareExchange(work)
+      // it takes whatever is really published as a dead letter
+      const dead = { ...work, name: 'dead' }
+      await control.declareExchange(dead)
+      await control.bind([
+        { source: 'dead', destination: 'empty', destinationKind: 'queue', routingKey: '#', arguments: {} },
+      ])
       await fill('some', 3)
       await consume('read')
       const all = async (): Promise<unknown> => [
@@ -57,14 +63,15 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
         bindings: [{ source: 'work', destination: 'some', destinationKind: 'queue', routingKey: 'x', arguments: {} }],
       })
       await control.tryRights({ queues, exchanges: [work], bindings: [], discards: true })
-      const of = { queues, exchanges: [work], bindings: [], holding: ['held'] }
+      const letters = declaration({ name: 'letters', arguments: { 'x-dead-letter-exchange': 'dead' } })
+      const of = { queues: [...queues, letters], exchanges: [work, dead], bindings: [], holding: ['held'] }
       expect(await control.lackedPermission(of)).toBeNull()
       expect(await control.lackedPermission({ ...of, discards: true })).toBeNull()
       expect([before, await all()]).toEqual([
         [
           { some: { ready: 3, consumers: 0 }, read: { ready: 0, consumers: 1 }, empty: { ready: 0, consumers: 0 } },
           3,
-          [],
+          [{ source: 'dead', destination: 'empty', destinationKind: 'queue', routingKey: '#', arguments: {} }],
         ],
         before,
       ])
