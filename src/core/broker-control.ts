@@ -53,7 +53,7 @@ export interface BrokerControl {
    * Returns a permission that the user lacks for the work of `tryRights`, or to use the `holding` queues; null: none
    * was found to be missing. Only asks: RabbitMQ checks the permission, and then refuses each request for another
    * reason, unless it removes what is not there. RabbitMQ logs what it refuses, so only the first names of each kind
-   * are asked for
+   * are asked for. Throws REFUSED if the broker closes the connection instead of answering
    */
   lackedPermission(of: Trial & { holding: readonly string[] }): Promise<LackedPermission | null>
   unbind(bindings: readonly Binding[]): Promise<void>
