@@ -1,10 +1,10 @@
 import { sharedAnswers } from '../core/answers.ts'
-import { withMoreTime } from '../core/check-time.ts'
 import type { Check, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import type { ErrorCode, Obstacle } from '../core/error.ts'
 import { AdminError, isUntried, messageOf } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
+import { withMoreTime } from '../core/typed.ts'
 
 /**
  * Opens each source; each is called at most once. Throws AdminError NOT_CONFIGURED if the deployment has no such part.

@@ -383,12 +383,12 @@ ${running(body)}`
   }, 120_000)
 
   test('where all hang, the run ends all the same', async () => {
-    await configured(files(30, running('await new Promise(() => {})')))
+    await configured(files(45, running('await new Promise(() => {})')))
     const ended = await examine('--timeout', '3')
     const { checks } = reportIn(ended)
     const said = (step: string): CheckReport[] => checks.filter(({ error }) => error?.message.includes(step))
     const [hanging, waiting] = [said('did not finish within 4 s'), said('did not start')]
-    expect(hanging.length + waiting.length).toBe(30)
+    expect(hanging.length + waiting.length).toBe(45)
     for (const { id, error } of [hanging[0]!, waiting[0]!])
       expect(error!.suggestions[0]).toBe(`testops-admin doctor -d prod --only ${id} --timeout 6`)
     expect(waiting[0]!.error!.message).toMatch(/ did not start: for 12 s, no own check ended in time$/)

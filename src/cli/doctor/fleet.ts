@@ -13,7 +13,7 @@ import { plainScreen } from '../../output/paint.ts'
 import { inEnglish } from '../../core/translation.ts'
 import type { Translation } from '../../core/translation.ts'
 import type { Screen } from '../../output/paint.ts'
-import { sideBySide } from '../../core/work.ts'
+import { Places, sideBySide } from '../../core/work.ts'
 import type { OneOfAll, SelectedDeployment } from '../../runtime/index.ts'
 import { failureOf } from '../failure.ts'
 import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
@@ -135,7 +135,7 @@ async function ownChecksOfAll(
   { timeout = defaultTimeoutSeconds }: Pick<DoctorFlags, 'timeout'>,
   signal: AbortSignal,
 ): Promise<(Check[] | null)[]> {
-  const { ownChecks, Places } = await import('../../runtime/index.ts')
+  const { ownChecks } = await import('../../runtime/index.ts')
   const options = {
     deadlineMs: timeout * 1000 + deadlineSlackMs,
     places: new Places(ownAtOnce),

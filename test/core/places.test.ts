@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { AdminError } from '../../../src/core/error.ts'
-import { Places } from '../../../src/runtime/own-checks/places.ts'
-import type { Turn } from '../../../src/runtime/own-checks/places.ts'
+import { AdminError } from '../../src/core/error.ts'
+import { Places } from '../../src/core/work.ts'
+import type { Turn } from '../../src/core/work.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
