@@ -226,8 +226,8 @@ export async function unfitMaps(
 }
 
 /**
- * Returns what Helm has at a path after all files, looked at one key deeper; null: nothing. A later map replaces what is
- * none, and the other way round.
+ * Returns what Helm has at a path after all files, looked at one key deeper; null: nothing. A later map replaces what
+ * is none, and the other way round.
  */
 async function lastAt(
   files: FilesSource,
