@@ -39,8 +39,16 @@ export async function evaluate(server: ServerRecord, expression: string): Promis
     const { stdout } = await run(program, [...words, 'eval', encoded], { env, maxBuffer: 1e8 })
     return Buffer.from([...stdout.matchAll(/"([^"]*)"/g)].map((it) => it[1]).join(''), 'base64').toString()
   }
-  const file = join(server.local.home, `evaluated-${crypto.randomUUID()}`)
-  const asked = run('erl_call', ['-address', `127.0.0.1:${server.local.nodePort}`, '-e'], { env })
+  const own = crypto.randomUUID()
+  const file = join(server.local.home, `evaluated-${own}`)
+  // a node refuses a second client of the same name, and by default all have one
+  const asked = run(
+    'erl_call',
+    ['-h', `t${own.slice(0, 13)}`, '-address', `127.0.0.1:${server.local.nodePort}`, '-e'],
+    {
+      env,
+    },
+  )
   asked.child.stdin!.end(`file:write_file("${file}", unicode:characters_to_binary(begin ${expression} end)).\n`)
   const { stdout } = await asked
   if (stdout !== '{ok, ok}') throw new Error(`erl_call: ${stdout}`)
