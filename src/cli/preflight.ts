@@ -144,10 +144,15 @@ async function valuesIn(
 
 /** Returns why values cannot be read, where the message says why they cannot be edited. */
 function readingOf(message: string): string {
-  return message
-    .replace(/\. Nothing was changed$/, '')
-    .replace(/ cannot be edited safely: (?!.* cannot be edited safely: )/s, ' cannot be read: ')
-    .replace(/, and rejects it if it is changed without SOPS$/, '')
+  const unsafe = ' cannot be edited safely: '
+  // a file's name may hold it too
+  const at = message.lastIndexOf(unsafe)
+  const read = at < 0 ? message : `${message.slice(0, at)} cannot be read: ${message.slice(at + unsafe.length)}`
+  return without(without(read, '. Nothing was changed'), ', and rejects it if it is changed without SOPS')
+}
+
+function without(text: string, end: string): string {
+  return text.endsWith(end) ? text.slice(0, -end.length) : text
 }
 
 /** Throws USAGE for a file of which Helm says that it cannot be parsed. A file without any value is fine. */
