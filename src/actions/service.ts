@@ -55,16 +55,17 @@ export const startService: ActionHandler<'start-service'> = {
     const refuseUnseen = unseenWatch(timeoutMs, 'the service was started and runs')
     let lackingUntil: number | null = null
     let lookedAt = performance.now()
-    let told: string | null = null
+    let told: HeldUp | null = null
     for (;;) {
       const answer = await answerOf(workshop)
       if (answer !== true && told === null && performance.now() - lookedAt > Math.min(migratingMs, timeoutMs / 10)) {
         lookedAt = performance.now()
         const held = await tolerant(heldLock(action, workshop))
-        const is = held && heldUp(held, before)
-        if (is !== null)
-          progress(`the service ${is}. Ctrl-C ends only this wait; to wait again, run \`testops-admin resume\``)
-        told = is
+        told = held && heldUp(held, before)
+        if (told !== null) {
+          const next = [told.next, 'Ctrl-C ends only this wait; to wait again, run `testops-admin resume`']
+          progress(`the service ${told.is}. ${next.filter(Boolean).join('. ')}`)
+        }
       }
       if (answer === true && (await areFree(action, workshop))) {
         const lacks = await lacksOf(workshop)
@@ -189,26 +190,31 @@ async function lockBefore(
   return seen ? seen.row : 'unknown'
 }
 
-/** Returns what keeps a service from answering while the lock is held: its migration, or whoever else holds it. */
-function heldUp(held: ChangelogLockRow, before: ChangelogLockRow | null | 'unknown'): string {
+/** Why a service does not answer while the change-log lock is held: what it does, and what tells more. */
+interface HeldUp {
+  is: string
+  next?: string
+}
+
+function heldUp(held: ChangelogLockRow, before: ChangelogLockRow | null | 'unknown'): HeldUp {
+  const migrating = 'is migrating its database, which can take hours'
   const holder = held.lockedBy === null ? 'somebody' : holderText(held.lockedBy)
-  if (before === 'unknown')
-    return `is migrating its database, which can take hours, or waiting for the change-log lock of ${holder}`
-  if (before === null || !isAsSeen(held, before)) return 'is migrating its database, which can take hours'
-  return (
-    `may be waiting for the change-log lock, which ${holder} already held before the start. ` +
-    '`testops-admin doctor` shows whether the holder is at work'
-  )
+  if (before === 'unknown') return { is: `${migrating}, or waiting for the change-log lock of ${holder}` }
+  if (before === null || !isAsSeen(held, before)) return { is: migrating }
+  return {
+    is: `may be waiting for the change-log lock, which ${holder} already held before the start`,
+    next: '`testops-admin doctor` shows whether the holder is at work',
+  }
 }
 
 /** The error for a service that is not up yet; it may still come, and a resumed run waits again. */
-function notUpYet(waitedMs: number, isUp: boolean, told: string | null): AdminError {
+function notUpYet(waitedMs: number, isUp: boolean, told: HeldUp | null): AdminError {
   const what = isUp ? 'answers, but its change-log lock is still held' : 'is running, but has not answered'
-  const why = told?.replace(/\. .*/, '') ?? 'may still be migrating'
-  return new AdminError('TIMED_OUT', `the service ${what} after ${Math.round(waitedMs / 1000)} s: it ${why}`, [
-    '{logs}',
-    'testops-admin doctor -d {deployment}',
-  ])
+  return new AdminError(
+    'TIMED_OUT',
+    `the service ${what} after ${Math.round(waitedMs / 1000)} s: it ${told?.is ?? 'may still be migrating'}`,
+    ['{logs}', 'testops-admin doctor -d {deployment}'],
+  )
 }
 
 function notUp(message: string): AdminError {

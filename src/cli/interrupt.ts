@@ -5,7 +5,6 @@ import { Flags } from '@oclif/core'
 import type { OpenOptions } from '../runtime/index.ts'
 import { isReadOnly } from './repair/read-only.ts'
 import { tellLine } from './write.ts'
-export { deadlineSlackMs } from '../core/typed.ts'
 
 /**
  * Runs something that Ctrl-C, SIGTERM and a closed terminal interrupt. They abort its signal. They also throw an

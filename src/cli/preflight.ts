@@ -22,7 +22,8 @@ import { imageIn } from '../repairs/legacy-image/values.ts'
 import type { OpenedDeployment, SelectedDeployment } from '../runtime/index.ts'
 import { chartIfNamed } from './repair/applied.ts'
 import { chosenDeployment } from './chosen-deployment.ts'
-import { deadlineSlackMs, defaultTimeoutSeconds, interruptible } from './interrupt.ts'
+import { deadlineSlackMs } from '../core/work.ts'
+import { defaultTimeoutSeconds, interruptible } from './interrupt.ts'
 import { when } from './scan/session.ts'
 
 /** The flags of `preflight`. */
@@ -155,7 +156,7 @@ function without(text: string, end: string): string {
   return text.endsWith(end) ? text.slice(0, -end.length) : text
 }
 
-/** Throws USAGE for a file of which Helm says that it cannot be parsed. A file without any value is fine. */
+/** Throws USAGE for a file that Helm cannot parse as values. A file without any value is fine. */
 async function refuseOtherThanMap(files: FilesSource, file: string): Promise<void> {
   const { kind } = await files.look(file, [])
   if (kind === 'list' || kind === 'single')

@@ -1,5 +1,6 @@
 import type { NamedFile } from './deployment.ts'
 import { command, nested, typed } from './shell-command.ts'
+import { deadlineSlackMs } from './work.ts'
 import type { ShellCommand } from './shell-command.ts'
 export { typed } from './shell-command.ts'
 
@@ -52,11 +53,6 @@ const piece = new RegExp(
   ].join('|'),
 )
 
-/**
- * Milliseconds that a check's deadline exceeds its adapter's time-out, so that the adapter's more telling error comes
- * first.
- */
-export const deadlineSlackMs = 1000
 /** What `--timeout` takes at most */
 const mostSeconds = 3600
 

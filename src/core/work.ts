@@ -1,6 +1,12 @@
 import { runInNewContext } from 'node:vm'
 import { AdminError } from './error.ts'
 
+/**
+ * Milliseconds that a check's deadline exceeds its adapter's time-out, so that the adapter's more telling error comes
+ * first.
+ */
+export const deadlineSlackMs = 1000
+
 /** Waits for `work`. If the signal aborts, rejects with the error that `stopped` makes; `work` runs on unheard. */
 export async function unlessAborted<T>(
   work: Promise<T>,

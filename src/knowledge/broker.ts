@@ -188,6 +188,11 @@ export function deadLetterExchangeOf(
   return set.find((it) => typeof it === 'string') ?? null
 }
 
+/** Returns the dead-letter exchange that a queue's argument names; null if there is none, or it is the default one. */
+export function namedDeadLetterExchange(queue: Parameters<typeof deadLetterExchangeOf>[0]): string | null {
+  return deadLetterExchangeOf(queue, []) || null
+}
+
 function sets({ pattern, appliesTo, definition }: Policy, keys: readonly string[], queue: string): boolean {
   return appliesToClassic.includes(appliesTo) && keys.some((key) => key in definition) && matches(pattern, queue)
 }

@@ -15,7 +15,8 @@ import { chosenDeployment } from '../chosen-deployment.ts'
 import { reportText } from '../doctor/print.ts'
 import type { CommandOf } from '../doctor/rights.ts'
 import { diagnosis } from '../doctor/session.ts'
-import { deadlineSlackMs, defaultTimeoutSeconds, interruptible, withInterrupts, relayOf } from '../interrupt.ts'
+import { deadlineSlackMs } from '../../core/work.ts'
+import { defaultTimeoutSeconds, interruptible, withInterrupts, relayOf } from '../interrupt.ts'
 import { manifestFile, removedFile, textFile } from './read.ts'
 
 /** The flags of `report`. */

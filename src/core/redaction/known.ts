@@ -21,14 +21,15 @@ interface Known {
 const all = new Map<string, Known>()
 
 /**
- * Each form of each secret is filed under the letters in its middle, so that a text is read once, however many are
+ * An index of each form of each secret by the letters in its middle, so that a text is read once, however many are
  * known: those of a whole fleet have thousands of forms.
  */
-const filed = new Map<number, Set<Known>>()
-const isFiled = new Uint8Array(0x1_00_00)
-/** Secrets with a form that is too short to be filed */
-const unfiled = new Set<Known>()
-const filedLetters = 4
+const index = new Map<number, Set<Known>>()
+/** 1 for each number in the index: faster to look up */
+const isIndexed = new Uint8Array(0x1_00_00)
+/** Secrets with a form that is too short for the index: they are always looked for */
+const tooShort = new Set<Known>()
+const indexedLetters = 4
 
 /** Minimum length, in characters, of a value to be found anywhere in a text, and as a whole word */
 const [shortest, shortestWord] = [8, 5]
@@ -71,23 +72,23 @@ export function remember(value: string): void {
     isAlone: value.trim().length < shortest,
   }
   all.set(value, known)
-  for (const form of [...known.written, known.read, ...known.encoded.map(lower)]) file(known, form)
+  for (const form of [...known.written, known.read, ...known.encoded.map(lower)]) addToIndex(known, form)
 }
 
-function file(known: Known, form: string): void {
-  if (form.length < filedLetters) {
-    unfiled.add(known)
+function addToIndex(known: Known, form: string): void {
+  if (form.length < indexedLetters) {
+    tooShort.add(known)
     return
   }
-  const place = placeOf(form, (form.length - filedLetters) >> 1)
-  isFiled[place] = 1
-  const there = filed.get(place)
+  const letters = lettersAt(form, (form.length - indexedLetters) >> 1)
+  isIndexed[letters] = 1
+  const there = index.get(letters)
   if (there) there.add(known)
-  else filed.set(place, new Set([known]))
+  else index.set(letters, new Set([known]))
 }
 
-/** Returns where forms with these letters of a text in their middle are filed; others may share the place. */
-function placeOf(text: string, at: number): number {
+/** Returns a number for the letters of a text from there on, as long as those of the index; others may share it. */
+function lettersAt(text: string, at: number): number {
   return (
     (text.charCodeAt(at) ^
       (text.charCodeAt(at + 1) << 4) ^
@@ -97,11 +98,11 @@ function placeOf(text: string, at: number): number {
   )
 }
 
-/** Adds the secrets of which a form may stand in a text. */
+/** Adds the secrets that may stand in a text, in any form. */
 function addPossible(text: string, possible: Set<Known>): void {
-  for (let at = 0; at <= text.length - filedLetters; at++) {
-    const place = placeOf(text, at)
-    if (isFiled[place] === 1) for (const known of filed.get(place)!) possible.add(known)
+  for (let at = 0; at <= text.length - indexedLetters; at++) {
+    const letters = lettersAt(text, at)
+    if (isIndexed[letters] === 1) for (const known of index.get(letters)!) possible.add(known)
   }
 }
 
@@ -149,9 +150,9 @@ export function knownIn(original: string, view: View): Span[] {
 
 /** Returns the secrets that these texts, in lower case, may hold: at least all that they do hold. */
 function possibleIn(...texts: readonly string[]): Iterable<Known> {
-  // `lower` leaves such a text as it is, so forms filed in lower case would not be found in it
+  // `lower` leaves such a text as it is, so forms that are indexed in lower case would not be found in it
   if (texts.some((text) => text !== text.toLowerCase())) return all.values()
-  const possible = new Set(unfiled)
+  const possible = new Set(tooShort)
   for (const text of new Set(texts)) addPossible(text, possible)
   return possible
 }

@@ -2,7 +2,7 @@ import type { LackedPermission, Trial } from '../../core/broker-control.ts'
 import { fitsGlob } from '../../core/glob.ts'
 import type { GlobSign } from '../../core/glob.ts'
 import type { BrokerPermissions } from '../../core/sources.ts'
-import { namelessExchange, trialExchange } from '../../knowledge/broker.ts'
+import { namedDeadLetterExchange, namelessExchange, trialExchange } from '../../knowledge/broker.ts'
 
 /**
  * Returns the first permission that the work of `tryRights` needs and that is not given; null: all are; `unknown`: a
@@ -23,9 +23,9 @@ export function lackedPermission(
       lacked: { right, object: `${kind} '${name}'` },
       isGiven: isGranted(permissions[right], name),
     }))
-  const deadLetters = queues.flatMap(({ name, arguments: values }) => {
-    const to = values['x-dead-letter-exchange']
-    return typeof to === 'string' && to !== '' ? [{ name, to }] : []
+  const deadLetters = queues.flatMap((queue) => {
+    const to = namedDeadLetterExchange(queue)
+    return to === null ? [] : [{ name: queue.name, to }]
   })
   const moved = discards ? [] : queues.map(({ name }) => name)
   const all = [

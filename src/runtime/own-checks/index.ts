@@ -53,8 +53,8 @@ const mostSecretMs = 1000
  * their `load` does, which judges a file as a configuration, and runs it in a process of its own.
  */
 export function ownChecks({ settings }: Pick<SelectedDeployment, 'settings'>, options: OwnCheckOptions): Check[] {
-  const { deadlineMs, places = new Places(mostAtOnce) } = options
-  const inTurn = places.line({ atOnce: mostAtOnce, waitMs: deadlineMs * mostRounds })
+  const { places = new Places(mostAtOnce) } = options
+  const inTurn = places.line({ atOnce: mostAtOnce, waitMs: waitMsOf(options) })
   return (settings.checks ?? []).map(({ path }) => {
     const unread = { id: ownCheckId(path), title: `the check in ${basename(path)} passes`, reads: [], file: path }
     const run = async (): Promise<Outcome> => {
@@ -112,15 +112,20 @@ export async function ownCheckFiles(
 
 type Unread = Pick<Check, 'id' | 'title' | 'reads'> & { file: string }
 
+/** Milliseconds that checks wait for a turn while none ends in time. */
+const waitMsOf = ({ deadlineMs }: OwnCheckOptions): number => deadlineMs * mostRounds
+
 type TurnOf = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Returns what does work of a check when its turn comes. Throws TIMED_OUT, INTERRUPTED, and what the work throws. */
-function turnOf(id: string, inTurn: Turn, { deadlineMs, on, signal }: OwnCheckOptions): TurnOf {
-  const waitMs = deadlineMs * mostRounds
+function turnOf(id: string, inTurn: Turn, options: OwnCheckOptions): TurnOf {
+  const { deadlineMs, on, signal } = options
   const late = (): AdminError =>
-    new AdminError('TIMED_OUT', `check \`${id}\` did not start: for ${waitMs / 1000} s, no own check ended in time`, [
-      withMoreTime(id, deadlineMs, on),
-    ])
+    new AdminError(
+      'TIMED_OUT',
+      `check \`${id}\` did not start: for ${waitMsOf(options) / 1000} s, no own check ended in time`,
+      [withMoreTime(id, deadlineMs, on)],
+    )
   return async (work) =>
     inTurn(async () => {
       if (signal?.aborted) throw new AdminError('INTERRUPTED', `check \`${id}\` was interrupted`)

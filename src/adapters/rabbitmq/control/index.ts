@@ -5,20 +5,12 @@ import { countsOf } from '../lists.ts'
 import { brokerLink } from '../link.ts'
 import { brokerPeer } from '../connection.ts'
 import { keeper } from './keep.ts'
-import {
-  deadLetterExchange,
-  declareQueues,
-  deleteQueues,
-  purge,
-  typedArguments,
-  typedInEachWay,
-  withBytes,
-} from './queues.ts'
+import { declareQueues, deleteQueues, purge, typedArguments, typedInEachWay, withBytes } from './queues.ts'
 import type { Channel } from 'amqplib'
 import type { Reply } from '../refusal.ts'
 import { refusal } from '../refusal.ts'
 import type { On } from './queues.ts'
-import { nowhere } from '../../../knowledge/broker.ts'
+import { namedDeadLetterExchange, nowhere } from '../../../knowledge/broker.ts'
 import { consumeNothing, lackedPermission, unbindNothing } from './permissions.ts'
 import type { Ends } from './permissions.ts'
 
@@ -160,7 +152,7 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
   // declaring a queue that sends dead letters requires the right to read it
   await each(
     on,
-    discards ? queues.filter((it) => deadLetterExchange(it) !== null) : queues,
+    discards ? queues.filter((it) => namedDeadLetterExchange(it) !== null) : queues,
     'reading queue',
     async (channel, { name }) => consumeNothing(channel, name),
   )
@@ -177,7 +169,7 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
       channel.assertExchange(name, type, { durable, autoDelete, internal, arguments: typedArguments(given) }),
   )
   // removing a missing binding succeeds, and requires the same rights as making it
-  const deadLetters = new Set(queues.map(deadLetterExchange).filter((name) => name !== null))
+  const deadLetters = new Set(queues.map(namedDeadLetterExchange).filter((name) => name !== null))
   const exchangesTo = [...deadLetters].map((name) =>
     endsOf({ source: name, destination: name, destinationKind: 'exchange' }),
   )

@@ -1,11 +1,10 @@
 import type { Channel } from 'amqplib'
 import type { Binding, BrokerControl, LackedPermission, Trial } from '../../../core/broker-control.ts'
 import { AdminError } from '../../../core/error.ts'
-import { namelessExchange, nowhere, trialExchange } from '../../../knowledge/broker.ts'
+import { namedDeadLetterExchange, namelessExchange, nowhere, trialExchange } from '../../../knowledge/broker.ts'
 import type { Link } from '../link.ts'
 import { isOfConnection } from '../refusal.ts'
 import type { Reply } from '../refusal.ts'
-import { deadLetterExchange } from './queues.ts'
 
 /** A request that changes nothing, and the permissions that RabbitMQ checks before anything else. */
 interface Question {
@@ -75,10 +74,10 @@ async function oneOf(link: Link, [first, second]: readonly LackedPermission[]): 
 
 function quietQuestions({ queues, exchanges, bindings, holding, discards = false }: Wanted): Question[] {
   const names = queues.slice(0, mostAsked).map(({ name }) => name)
-  const sending = queues.slice(0, mostAsked).filter((it) => deadLetterExchange(it) !== null)
+  const sending = queues.slice(0, mostAsked).filter((it) => namedDeadLetterExchange(it) !== null)
   const moved = discards ? [] : names
   const held = holding.slice(0, mostAsked)
-  const deadLetters = new Set(sending.map(deadLetterExchange).filter((name) => name !== null))
+  const deadLetters = new Set(sending.map(namedDeadLetterExchange).filter((name) => name !== null))
   const ends = new Map(bindings.map((it) => [JSON.stringify([it.source, it.destinationKind, it.destination]), it]))
   return [
     ...names.map(configureQueue),
@@ -168,8 +167,8 @@ function publish(exchange: string): Question {
 }
 
 /**
- * Returns the permissions of which a refusal may mean one; null: the request was refused for another reason, so they
- * are given. The name in a refusal decides nothing: RabbitMQ cuts long ones.
+ * Returns the missing permission, or both if the refusal does not say which; null: the request was refused for another
+ * reason, so none is missing. The name in a refusal decides nothing: RabbitMQ cuts long ones.
  */
 function toldBy(reply: Reply, checked: Question['checked']): Told {
   if (isOfConnection(reply)) return 'unanswered'

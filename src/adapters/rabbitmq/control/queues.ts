@@ -157,8 +157,3 @@ export async function purge({ link, endpoint }: On, name: string): Promise<numbe
   )
   return purged
 }
-
-/** Returns the queue's dead-letter exchange; null if there is none or it is the default one. */
-export function deadLetterExchange({ arguments: { 'x-dead-letter-exchange': name } }: QueueDeclaration): string | null {
-  return typeof name === 'string' && name !== '' ? name : null
-}
