@@ -34,6 +34,8 @@ exports.start = async ({ about, program, thread }) => {
     if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve))
   // everything has been closed; what still waits for others must not keep the operator waiting
   setTimeout(() => process.exit(), 100).unref()
+  // Node gives signals up before it ends by itself, and one that came then would take the place of the exit code
+  process.once('beforeExit', () => process.exit())
 }
 
 /**

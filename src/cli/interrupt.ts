@@ -43,9 +43,10 @@ export async function withInterrupts<T>(
     return await run(controller.signal)
   } finally {
     for (const name of signals) {
-      process.removeListener(name, stop)
-      // what was started may take a moment to end, and its outcome is still being printed
+      // what was started may take a moment to end, and its outcome is still being printed. Added first: a signal that
+      // comes while there is no listener kills the process, and what it started goes on
       if (controller.signal.aborted) process.on(name, quit)
+      process.removeListener(name, stop)
     }
   }
 }

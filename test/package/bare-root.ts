@@ -1,16 +1,13 @@
-import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { debianFiles } from '../support/debian-program.ts'
 import { ended } from './made.ts'
+import { chroot, isRoot, keptApart, withOwnMounts } from './own-mounts.ts'
 import type { Ended, HeldInput } from './made.ts'
 
 /** A user that no machine knows. */
 const stranger = 65_532
-
-const chroot = ['/usr/sbin/chroot', '/sbin/chroot'].find((it) => existsSync(it)) ?? 'chroot'
-const isRoot = process.getuid?.() === 0
 
 /** A root file system of Debian's C and C++ libraries alone. A folder of this machine can be shown in it. */
 export interface BareRoot {
@@ -41,6 +38,7 @@ export async function bareRoot({ withShell = false } = {}): Promise<BareRoot> {
     'set -e',
     'root=$1 shown=$2',
     'shift 2',
+    keptApart('"$root"'),
     'mount --bind "$root" "$root"',
     // the folders have been made
     'for path in lib lib64 usr/lib; do if [ -e "$LIBRARIES/$path" ]; then',
@@ -65,13 +63,10 @@ export async function bareRoot({ withShell = false } = {}): Promise<BareRoot> {
       const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
       const user = isStranger && isRoot ? [`--userspec=${stranger}:${stranger}`] : []
       const words = ['sh', '-c', script, 'sh', folder, folders.join(':'), ...variables]
-      return ended(
-        ['unshare', ...(isRoot ? [] : ['--map-root-user']), '--mount', ...words, chroot, ...user, folder, ...command],
-        {
-          env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LIBRARIES: libraries },
-          input,
-        },
-      )
+      return ended([...withOwnMounts, ...words, chroot, ...user, folder, ...command], {
+        env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LIBRARIES: libraries },
+        input,
+      })
     },
     remove: async () => rm(folder, { recursive: true, force: true }),
   }

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { debianFiles } from '../support/debian-program.ts'
 import { ended } from './made.ts'
+import { chroot, isRoot, keptApart, withOwnMounts } from './own-mounts.ts'
 
 const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin'
-const chroot = ['/usr/sbin/chroot', '/sbin/chroot'].find((it) => existsSync(it)) ?? 'chroot'
-const isRoot = process.getuid?.() === 0
 
 /** An image, as it lies unpacked on this machine. */
 export interface BuiltImage {
@@ -42,9 +40,10 @@ export async function imageBuilder(folder: string, shown: readonly string[]): Pr
   await writeFile(join(root, 'etc/containers/policy.json'), '{"default": [{"type": "insecureAcceptAnything"}]}')
   const script = [
     '#!/bin/sh',
-    `[ "$1" != inside ] && exec unshare ${isRoot ? '' : '--map-root-user '}--mount "$0" inside "$@"`,
+    `[ "$1" != inside ] && exec ${withOwnMounts.join(' ')} "$0" inside "$@"`,
     'shift',
     'set -e',
+    keptApart(`"${root}"`),
     // buildah takes it for the root of a machine
     `mount --bind "${root}" "${root}"`,
     ...['/proc', '/dev', '/sys'].map((path) => `mount --rbind ${path} "${root}${path}"`),
@@ -90,6 +89,7 @@ export async function runImage(
     'set -e',
     'tree=$1 shown=$2',
     'shift 2',
+    keptApart('"$tree"'),
     'mount --bind "$tree" "$tree"',
     'mkdir -p "$tree/proc" "$tree/dev"',
     ': > "$tree/dev/null"',
@@ -102,13 +102,9 @@ export async function runImage(
   ].join('\n')
   const userspec = isRoot ? [`--userspec=${user}`] : []
   const inside = [chroot, ...userspec, tree, ...config.Entrypoint, ...words]
-  return ended(
-    [
-      ...(['unshare', ...(isRoot ? [] : ['--map-root-user']), '--mount'] as [string, ...string[]]),
-      ...['sh', '-c', script, 'sh', tree, shown, ...config.Env, ...inside],
-    ],
-    { env: { PATH: systemPath } },
-  )
+  return ended([...withOwnMounts, ...['sh', '-c', script, 'sh', tree, shown, ...config.Env, ...inside]], {
+    env: { PATH: systemPath },
+  })
 }
 
 /** Copies a folder's content, which may be there in part already. */
