@@ -96,12 +96,12 @@ function join(stream: WebSocket, program: ChildProcessWithoutNullStreams, query:
     })
   }
   program.stdin.on('error', () => undefined)
+  // it drains no more once its end has been said, or its program has ended
+  for (const event of ['drain', 'finish', 'close'] as const) program.stdin.on(event, () => stream.resume())
   if (query.get('stdin') !== 'true') program.stdin.end()
   stream.on('message', (bytes: Buffer) => {
     if (bytes[0] === 255) return void (bytes[1] === 0 && program.stdin.end())
-    if (bytes[0] !== 0 || program.stdin.write(bytes.subarray(1))) return
-    stream.pause()
-    program.stdin.once('drain', () => stream.resume())
+    if (bytes[0] === 0 && !program.stdin.write(bytes.subarray(1))) stream.pause()
   })
   stream.on('close', () => {
     program.stdin.end()

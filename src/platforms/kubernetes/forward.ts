@@ -85,7 +85,8 @@ function join(socket: Socket, stream: ByteStream, over: (lost?: () => Promise<un
       else socket.end()
     },
   })
-  socket.on('drain', () => stream.resume())
+  // what is full when the server ends it never drains
+  for (const event of ['drain', 'finish'] as const) socket.on(event, () => stream.resume())
   socket.on('data', (bytes) => {
     socket.pause()
     stream.send(bytes, () => socket.resume())

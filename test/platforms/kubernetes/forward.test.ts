@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { AdminError } from '../../../src/core/error.ts'
 import { openChannels, portStream } from '../../../src/platforms/kubernetes/channels.ts'
-import type { ByteStream, StreamServer } from '../../../src/platforms/kubernetes/channels.ts'
+import type { ByteListener, ByteStream, StreamServer } from '../../../src/platforms/kubernetes/channels.ts'
 import { listenForward } from '../../../src/platforms/kubernetes/forward.ts'
 import { failureOf } from '../../adapters/failure-of.ts'
 import { closedPort, listen, silentPeer } from '../../adapters/peers.ts'
@@ -288,6 +288,31 @@ test('closing ends a stream that is still being opened', async () => {
   await close()
   open()
   await expect.poll(() => opened.map((it) => it.isOpen)).toEqual([false, false])
+})
+
+test('how a stream ended is read, too, where its last bytes had to wait for the client', async () => {
+  let on: ByteListener | undefined
+  let isPaused = false
+  const { source, close } = await listenForward(async () => ({
+    isOpen: true,
+    use: (listener) => (on = listener),
+    send: (_, sent) => sent(),
+    end: () => true,
+    pause: () => (isPaused = true),
+    resume: () => (isPaused = false),
+    close: () => undefined,
+    destroy: () => undefined,
+  }))
+  onTestFinished(close)
+  const socket = connect({ host: source.host, port: source.port, allowHalfOpen: true })
+  onTestFinished(() => void socket.destroy())
+  await expect.poll(() => on !== undefined).toBe(true)
+  const length = 50_000_000
+  on!.data(Buffer.alloc(length))
+  expect(isPaused).toBe(true)
+  on!.end()
+  expect((await buffer(socket)).length).toBe(length)
+  await expect.poll(() => isPaused).toBe(false)
 })
 
 test('closing ends all connections, the one that was never used too', async () => {
