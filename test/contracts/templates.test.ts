@@ -38,6 +38,7 @@ const systemdAnalyze = {
   name: 'systemd-analyze',
   packageName: 'systemd',
   path: 'usr/bin/systemd-analyze',
+  ownLibraries: 'systemd',
   megabytes: 3,
 }
 const promtool = { name: 'promtool', packageName: 'prometheus', path: 'usr/bin/promtool', megabytes: 40 }

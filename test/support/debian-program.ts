@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheFolder, cached } from '../../src/lab/servers/packages/cache.ts'
 import { unpackDebian } from '../../src/lab/servers/packages/debian.ts'
@@ -13,6 +13,8 @@ interface DebianProgram {
   path: string
   /** What is fetched, in megabytes */
   megabytes: number
+  /** The folder among those of all libraries that holds the package's own, which it finds by an absolute path */
+  ownLibraries?: string
   /** Words with which it exits with 0 */
   tried?: readonly string[]
 }
@@ -50,7 +52,10 @@ export async function debianFiles(packageName: string, architecture?: string): P
   return cached(cache, [packageName, 'bookworm', architecture].filter(Boolean).join('-'), unpack, options)
 }
 
-async function fetched({ name, packageName, path, megabytes }: DebianProgram, suite: string): Promise<string> {
+async function fetched(
+  { name, packageName, path, megabytes, ownLibraries }: DebianProgram,
+  suite: string,
+): Promise<string> {
   const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
   const cache = cacheFolder(process.env)
   const folder = await cached(
@@ -59,10 +64,19 @@ async function fetched({ name, packageName, path, megabytes }: DebianProgram, su
     async (temporary, final) => {
       options.progress(`fetching ${name} from Debian ${suite} (about ${megabytes} MB, once)`)
       await unpackDebian({ suite, packageName, cache, root: temporary }, options)
+      if (ownLibraries !== undefined) await raiseLibraries(temporary, ownLibraries)
       await mkdir(join(temporary, 'bin'), { recursive: true })
       await writeStarter({ root: temporary, final }, join(temporary, 'bin', name), join(temporary, path), name)
     },
     options,
   )
   return join(folder, 'bin', name)
+}
+
+/** Puts a package's own libraries where the starter of a program looks for all. */
+async function raiseLibraries(root: string, folder: string): Promise<void> {
+  const all = join(root, 'usr/lib')
+  for (const parent of (await readdir(all)).filter((it) => it.endsWith('-linux-gnu')))
+    for (const name of (await readdir(join(all, parent, folder))).filter((it) => it.includes('.so')))
+      await rename(join(all, parent, folder, name), join(all, parent, name))
 }
