@@ -27,8 +27,11 @@ interface Said {
 }
 
 async function tell(program: string, words: readonly string[], cwd = place.directory): Promise<Said> {
+  // what every unit needs, where systemd is not installed but unpacked; then the machine's own
+  const units = ['lib', 'usr/lib'].map((path) => join(dirname(dirname(program)), path, 'systemd/system'))
+  const env = { PATH: process.env['PATH'], HOME: place.directory, SYSTEMD_UNIT_PATH: `${units.join(':')}:` }
   return new Promise((resolve) => {
-    execFile(program, words, { cwd, env: { PATH: process.env['PATH'], HOME: place.directory } }, (error, out, err) =>
+    execFile(program, words, { cwd, env }, (error, out, err) =>
       resolve({ exitCode: typeof error?.code === 'number' ? error.code : error ? 1 : 0, said: out + err }),
     )
   })
