@@ -33,7 +33,10 @@ export async function valuesSituation(
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'testops-admin-layouts-')))
   const file = join(folder, name)
   await writeFile(file, text)
-  const someone = await operator({ name, environment: { PATH: `${dirname(helm)}:${process.env['PATH']}` } })
+  const someone = await operator({
+    name,
+    environment: { PATH: `${dirname(helm)}:${process.env['PATH']}`, GOGC: 'off' },
+  })
   onTestFinished(async () => {
     await someone.leave()
     await rm(folder, { recursive: true })
