@@ -60,8 +60,6 @@ export default defineConfig({
   test: {
     // tests with servers often wait: four at a time keep two cores busy for 94 % of the run
     maxWorkers: 4,
-    // a file leaves much behind for the next one: a larger nursery copies less of it (6 % of the time of unit tests)
-    execArgv: ['--max-semi-space-size=64', '--min-semi-space-size=16'],
     sequence: { sequencer: SlowestFirst, seed: Math.floor(randomFrom(seed)() * 2 ** 31) },
     reporters: ['default', './test/runner/summary.ts'],
     projects: [
