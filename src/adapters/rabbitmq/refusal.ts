@@ -17,9 +17,11 @@ export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): A
   const on = (...words: string[]): ShellCommand => typedOn(host, typed(['rabbitmqctl', ...words]))
   const { code, text } = reply
   // before 4.0 the broker does not name the permission
-  const denied = /^(?:(configure|write|read) )?access to (\w+ '.*?') in vhost /.exec(text)
+  const denied = /^(?:(configure|write|read) )?access to (\w+ '.*?)(?:' in vhost |$)/.exec(text)
   if (code === 403 && denied) {
-    const [, right = 'sufficient', object = ''] = denied
+    // the broker cuts what is long, and says so with dots
+    const [, right = 'sufficient', name = ''] = denied
+    const object = `${name}'`
     return new AdminError(
       'FORBIDDEN',
       `user ${user} has no ${right} permission on ${object} in vhost ${vhost} of ${broker} (${what})`,
