@@ -14,11 +14,13 @@ export interface Trial {
   discards?: boolean
 }
 
-/** A permission that a user lacks on a queue or an exchange. */
+/** A permission that a user lacks on a queue or an exchange, or for a routing key of a topic exchange. */
 export interface LackedPermission {
   right: 'configure' | 'write' | 'read'
   /** `queue 'upload'`, as RabbitMQ says it */
   object: string
+  /** The exchange of that routing key, for which permissions are given apart */
+  topicOf?: string
 }
 
 /**

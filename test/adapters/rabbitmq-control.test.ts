@@ -213,6 +213,48 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
       expect(before).toMatchObject([['first'], ['dead'], [{}], new Map([['first', { ready: 0, consumers: 0 }]])])
     })
 
+    test('for the routing keys of a topic exchange, which are given apart', async () => {
+      const { user } = vhost.endpoint
+      const asking = opened()
+      const permit = async (exchange: string, read: string): Promise<unknown> =>
+        vhost.manage('PUT', `/api/topic-permissions/${vhost.vhost}/${user}`, { exchange, write: '.*', read })
+      const to = (routingKey: string): (typeof of.bindings)[number] =>
+        ({ source: 'work', destination: 'letters', destinationKind: 'queue', routingKey, arguments: {} }) as never
+      const its = {
+        queues: [letters],
+        exchanges: [topic('work'), topic('dead')],
+        bindings: [to('first.a'), to('second.b')],
+      }
+      for (const it of its.exchanges) await asking.declareExchange(it)
+      await asking.declareQueues(its.queues)
+      await asking.bind(its.bindings)
+      const told = async (): Promise<unknown[]> => [
+        await asking.lackedPermission({ ...its, holding: [] }),
+        await errorOf(asking.tryRights(its)).then(
+          (it) => it && [it.code, it.message.split(' in vhost')[0], it.suggestions],
+        ),
+      ]
+      // a key that the service does not use may be denied
+      for (const exchange of ['work', 'dead']) await permit(exchange, '^(first|second)\\.')
+      expect(await told()).toEqual([null, null])
+      await permit('work', '^first\\.')
+      const object = "topic 'second.b' in exchange 'work'"
+      expect(await told()).toEqual([
+        { right: 'read', object, topicOf: 'work' },
+        [
+          'FORBIDDEN',
+          `user ${user} has no ${line === '3' ? 'sufficient' : 'read'} permission on ${object}`,
+          [
+            `rabbitmqctl list_topic_permissions -p ${vhost.vhost}`,
+            `rabbitmqctl set_topic_permissions -p ${vhost.vhost} ${user} work '.*' '.*'`,
+          ],
+        ],
+      ])
+      const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
+      onTestFinished(close)
+      expect((await source.bindings()).map((it) => it.routingKey).sort()).toEqual(['first.a', 'second.b'])
+    })
+
     test('where RabbitMQ closes the connection instead of answering', async () => {
       const only = (...names: readonly string[]): Parameters<BrokerControl['lackedPermission']>[0] => ({
         queues: names.map(durable),

@@ -1,5 +1,11 @@
 import type { Former, Move } from '../../core/action.ts'
-import type { QueueDeclaration, Trial } from '../../core/broker-control.ts'
+import type {
+  BrokerControl,
+  ExchangeDeclaration,
+  LackedPermission,
+  QueueDeclaration,
+  Trial,
+} from '../../core/broker-control.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { AdminError } from '../../core/error.ts'
 import { counted } from '../../core/format.ts'
@@ -186,12 +192,31 @@ export async function assertPermitted(
   // the list does not have users of another backend, as LDAP
   const permissions = await tolerant(broker.permissions())
   const listed = permissions ? lackedPermission(permissions, of, holding) : 'unknown'
-  const lacked = listed === 'unknown' ? await (await control.broker()).lackedPermission({ ...of, holding }) : listed
+  const ask = async (asked: Parameters<BrokerControl['lackedPermission']>[0]): Promise<LackedPermission | null> =>
+    (await control.broker()).lackedPermission(asked)
+  // the list does not say for which routing keys of topic exchanges messages may be had
+  const keyed = of.bindings.filter(({ source }) => isTopic(of.exchanges.find(({ name }) => name === source)))
+  const lacked =
+    listed === 'unknown'
+      ? await ask({ ...of, holding })
+      : listed === null && keyed.length > 0
+        ? await ask({ queues: [], exchanges: [], bindings: keyed, holding: [] })
+        : listed
   if (!lacked) return
   const { user, vhost, target } = broker
   throw new AdminError(
     'FORBIDDEN',
     `user ${user} has no ${lacked.right} permission on ${lacked.object} (RabbitMQ at ${target})`,
-    [command`rabbitmqctl set_permissions -p ${vhost} ${user} ${'.*'} ${'.*'} ${'.*'}   # on the broker`],
+    [
+      lacked.topicOf === undefined
+        ? command`rabbitmqctl set_permissions -p ${vhost} ${user} ${'.*'} ${'.*'} ${'.*'}   # on the broker`
+        : command`rabbitmqctl set_topic_permissions -p ${vhost} ${user} ${lacked.topicOf} ${'.*'} ${'.*'}   # on the
+          broker`,
+    ],
   )
+}
+
+/** True for an exchange of the type topic, or of one that is not known. */
+function isTopic(exchange: ExchangeDeclaration | undefined): boolean {
+  return exchange === undefined || exchange.type === 'topic'
 }

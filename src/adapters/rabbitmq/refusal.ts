@@ -22,10 +22,18 @@ export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): A
     // the broker cuts what is long, and says so with dots
     const [, right = 'sufficient', name = ''] = denied
     const object = `${name}'`
+    const before = "' in exchange '"
+    const at = object.startsWith("topic '") ? object.lastIndexOf(before) : -1
+    const topicOf = at < 0 ? undefined : object.slice(at + before.length, -1)
     return new AdminError(
       'FORBIDDEN',
       `user ${user} has no ${right} permission on ${object} in vhost ${vhost} of ${broker} (${what})`,
-      [on('list_permissions', '-p', vhost), on('set_permissions', '-p', vhost, user, '.*', '.*', '.*')],
+      topicOf === undefined
+        ? [on('list_permissions', '-p', vhost), on('set_permissions', '-p', vhost, user, '.*', '.*', '.*')]
+        : [
+            on('list_topic_permissions', '-p', vhost),
+            on('set_topic_permissions', '-p', vhost, user, topicOf, '.*', '.*'),
+          ],
     )
   }
   if (code === transientQueues.replyCode && text.includes(transientQueues.feature)) {

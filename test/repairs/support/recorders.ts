@@ -138,11 +138,16 @@ const methods: Record<string, string> = {
 
 const publish = 'basic.publish'
 
-/** A length below zero, an alternate that is a number, and a priority that is a text */
+/** An argument by which nobody binds */
+const unused = Buffer.from(`\u0015${nowhere}t\u0001`, 'latin1')
+
+/** A length below zero, an alternate that is a number, a priority that is a text, and what nobody has */
 const impossible: Readonly<Record<string, readonly Buffer[]>> = {
   'queue.declare': [Buffer.from('\u000cx-max-lengthb\u00ff', 'latin1')],
   'exchange.declare': [Buffer.from('\u0012alternate-exchangeb\u0005', 'latin1')],
   'basic.consume': [Buffer.from('\u000ax-priorityS', 'latin1')],
+  'queue.unbind': [unused],
+  'exchange.unbind': [unused],
 }
 
 function methodOf(payload: Buffer): string {
@@ -150,12 +155,6 @@ function methodOf(payload: Buffer): string {
   if (of === 10 || of === 20) return `${of === 10 ? 'connection' : 'channel'}.${method}`
   const name = methods[`${of}.${method}`] ?? `${of}.${method}`
   if (impossible[name]?.some((it) => payload.includes(it)) === true) return `${name} impossible`
-  if (name.endsWith('.unbind')) {
-    // after a reserved short and the names of both ends comes the key, by which nobody binds
-    let key = 6
-    for (let left = 2; left > 0; left -= 1) key += 1 + payload[key]!
-    return payload.toString('utf8', key + 1, key + 1 + payload[key]!) === nowhere ? `${name} impossible` : name
-  }
   if (!name.endsWith('.declare')) return name
   // first a reserved short, the name, and for an exchange its type, then the flags
   let flags = 6

@@ -11,7 +11,7 @@ import type { Reply } from '../refusal.ts'
 import { refusal } from '../refusal.ts'
 import type { On } from './queues.ts'
 import { namedDeadLetterExchange, nowhere } from '../../../knowledge/broker.ts'
-import { consumeNothing, lackedPermission, unbindNothing } from './permissions.ts'
+import { consumeNothing, distinct, isOfNoKey, lackedPermission, unbindNothing } from './permissions.ts'
 import type { Ends } from './permissions.ts'
 
 /** Opens a control of a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
@@ -174,14 +174,11 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
     endsOf({ source: name, destination: name, destinationKind: 'exchange' }),
   )
   await each(on, exchangesTo, 'sending dead letters to exchange', unbindNothing)
-  const ends = new Map(
-    bindings.map((it) => [JSON.stringify([it.source, it.destinationKind, it.destination]), endsOf(it)]),
-  )
-  await each(on, [...ends.values()], 'making bindings to', unbindNothing)
+  await each(on, distinct(bindings).map(endsOf), 'making bindings to', unbindNothing)
 }
 
-function endsOf({ source, destination, destinationKind }: Ends): Ends & { name: string } {
-  return { name: destination, source, destination, destinationKind }
+function endsOf(ends: Ends): Ends & { name: string } {
+  return { ...ends, name: ends.destination }
 }
 
 async function each<Item extends { name: string }>(
@@ -195,7 +192,7 @@ async function each<Item extends { name: string }>(
     async (channel, item) => void (await work(channel, item)),
     (reply, { name }) => {
       const error = refusal(reply, endpoint, `${what} ${name}`)
-      if (error.code === 'FORBIDDEN') throw error
+      if (error.code === 'FORBIDDEN' && !isOfNoKey(reply)) throw error
     },
   )
 }

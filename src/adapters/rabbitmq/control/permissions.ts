@@ -9,14 +9,14 @@ import type { Reply } from '../refusal.ts'
 /** A request that changes nothing, and the permissions that RabbitMQ checks before anything else. */
 interface Question {
   /** In the order in which they are checked */
-  checked: readonly [LackedPermission] | readonly [LackedPermission, LackedPermission]
+  checked: readonly [LackedPermission, ...LackedPermission[]]
   send: (channel: Channel) => Promise<unknown>
 }
 
 type Wanted = Parameters<BrokerControl['lackedPermission']>[0]
 
-/** What a binding connects. */
-export type Ends = Pick<Binding, 'source' | 'destination' | 'destinationKind'>
+/** What a binding connects, and for which messages; by default, for those that nobody sends. */
+export type Ends = Pick<Binding, 'source' | 'destination' | 'destinationKind'> & { routingKey?: string }
 
 /** Most names of a kind that are asked for: RabbitMQ logs each request that it refuses */
 const mostAsked = 20
@@ -78,7 +78,6 @@ function quietQuestions({ queues, exchanges, bindings, holding, discards = false
   const moved = discards ? [] : names
   const held = holding.slice(0, mostAsked)
   const deadLetters = new Set(sending.map(namedDeadLetterExchange).filter((name) => name !== null))
-  const ends = new Map(bindings.map((it) => [JSON.stringify([it.source, it.destinationKind, it.destination]), it]))
   return [
     ...names.map(configureQueue),
     ...(discards ? sending.map(({ name }) => name) : names).map(readQueue),
@@ -87,7 +86,7 @@ function quietQuestions({ queues, exchanges, bindings, holding, discards = false
     ...(moved.length > 0 ? [configureExchange(trialExchange)] : []),
     ...exchanges.slice(0, mostAsked).map(({ name }) => configureExchange(name)),
     ...[...deadLetters].map((name) => bind({ source: name, destination: name, destinationKind: 'exchange' })),
-    ...[...ends.values()].slice(0, mostAsked).map(bind),
+    ...distinct(bindings).slice(0, mostAsked).map(bind),
   ]
 }
 
@@ -126,13 +125,24 @@ export async function consumeNothing(channel: Channel, name: string): Promise<vo
   await channel.cancel(consumerTag)
 }
 
+/** Returns bindings that need different permissions. All that connect something else come first. */
+export function distinct(bindings: readonly Binding[]): Binding[] {
+  const endsOf = (it: Binding): string => JSON.stringify([it.source, it.destinationKind, it.destination])
+  const byEnds = new Map(bindings.map((it) => [endsOf(it), it]))
+  const byKey = new Map(bindings.map((it) => [`${endsOf(it)}${it.routingKey}`, it]))
+  return [...new Set([...byEnds.values(), ...byKey.values()])]
+}
+
 /** Removing a missing binding succeeds, and requires the same permissions as making it. */
 function bind(binding: Ends): Question {
-  const { source, destination, destinationKind } = binding
+  const { source, destination, destinationKind, routingKey } = binding
   return {
     checked: [
       { right: 'write', object: `${destinationKind} '${destination}'` },
       { right: 'read', object: `exchange '${source}'` },
+      ...(routingKey === undefined
+        ? []
+        : [{ right: 'read', object: `topic '${routingKey}' in exchange '${source}'`, topicOf: source } as const]),
     ],
     send: async (channel) => unbindNothing(channel, binding),
   }
@@ -147,11 +157,15 @@ function writeAlone(lacked: LackedPermission): Question {
   }
 }
 
-/** Removes a binding that nobody makes. */
-export async function unbindNothing(channel: Channel, { source, destination, destinationKind }: Ends): Promise<void> {
+/** Removes a binding that nobody makes: its key may be in use, its argument is not. */
+export async function unbindNothing(
+  channel: Channel,
+  { source, destination, destinationKind, routingKey = nowhere }: Ends,
+): Promise<void> {
+  const unused = { [nowhere]: true }
   await (destinationKind === 'queue'
-    ? channel.unbindQueue(destination, source, nowhere)
-    : channel.unbindExchange(destination, source, nowhere))
+    ? channel.unbindQueue(destination, source, routingKey, unused)
+    : channel.unbindExchange(destination, source, routingKey, unused))
 }
 
 /** No message can expire like this, so it gets nowhere. */
@@ -166,15 +180,21 @@ function publish(exchange: string): Question {
   }
 }
 
+/** True if only the routing key that nobody uses is refused, which is checked last: no permission is missing. */
+export function isOfNoKey({ code, text }: Reply): boolean {
+  return code === 403 && text.includes(`access to topic '${nowhere}' in exchange `)
+}
+
 /**
  * Returns the missing permission, or both if the refusal does not say which; null: the request was refused for another
  * reason, so none is missing. The name in a refusal decides nothing: RabbitMQ cuts long ones.
  */
 function toldBy(reply: Reply, checked: Question['checked']): Told {
   if (isOfConnection(reply)) return 'unanswered'
+  if (isOfNoKey(reply)) return null
   // before 4.0, the broker does not name the permission
   const [, right, kind] =
-    (reply.code === 403 && /^(?:(configure|write|read) )?access to (queue|exchange) /.exec(reply.text)) || []
+    (reply.code === 403 && /^(?:(configure|write|read) )?access to (queue|exchange|topic) /.exec(reply.text)) || []
   if (kind === undefined) return null
   if (checked.length === 1) return checked
   const meant = checked.filter((it) => it.object.startsWith(`${kind} `) && (right ?? it.right) === it.right)
