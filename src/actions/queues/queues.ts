@@ -181,8 +181,8 @@ function saidOf(queue: string, returned: number | null): string {
 
 /**
  * Throws FORBIDDEN for the first permission that the user lacks for this work. The broker's list of permissions tells,
- * if the user may see it and this program can read its patterns; otherwise, the broker is asked for each. `holding`:
- * temporary queues that will be declared.
+ * if the user may see it and this program can read its patterns; otherwise, the broker is asked for each. For routing
+ * keys of topic exchanges, it is always asked. `holding`: temporary queues that will be declared.
  */
 export async function assertPermitted(
   { open, control }: Pick<Workshop, 'open' | 'control'>,

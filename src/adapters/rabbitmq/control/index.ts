@@ -11,7 +11,7 @@ import type { Reply } from '../refusal.ts'
 import { refusal } from '../refusal.ts'
 import type { On } from './queues.ts'
 import { namedDeadLetterExchange, nowhere } from '../../../knowledge/broker.ts'
-import { consumeNothing, distinct, isOfNoKey, lackedPermission, unbindNothing } from './permissions.ts'
+import { consumeNothing, distinct, isOfUnusedKey, lackedPermission, unbindNothing } from './permissions.ts'
 import type { Ends } from './permissions.ts'
 
 /** Opens a control of a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
@@ -171,13 +171,13 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
   // removing a missing binding succeeds, and requires the same rights as making it
   const deadLetters = new Set(queues.map(namedDeadLetterExchange).filter((name) => name !== null))
   const exchangesTo = [...deadLetters].map((name) =>
-    endsOf({ source: name, destination: name, destinationKind: 'exchange' }),
+    named({ source: name, destination: name, destinationKind: 'exchange' }),
   )
   await each(on, exchangesTo, 'sending dead letters to exchange', unbindNothing)
-  await each(on, distinct(bindings).map(endsOf), 'making bindings to', unbindNothing)
+  await each(on, distinct(bindings).map(named), 'making bindings to', unbindNothing)
 }
 
-function endsOf(ends: Ends): Ends & { name: string } {
+function named(ends: Ends): Ends & { name: string } {
   return { ...ends, name: ends.destination }
 }
 
@@ -192,7 +192,7 @@ async function each<Item extends { name: string }>(
     async (channel, item) => void (await work(channel, item)),
     (reply, { name }) => {
       const error = refusal(reply, endpoint, `${what} ${name}`)
-      if (error.code === 'FORBIDDEN' && !isOfNoKey(reply)) throw error
+      if (error.code === 'FORBIDDEN' && !isOfUnusedKey(reply)) throw error
     },
   )
 }

@@ -181,7 +181,7 @@ function publish(exchange: string): Question {
 }
 
 /** True if only the routing key that nobody uses is refused, which is checked last: no permission is missing. */
-export function isOfNoKey({ code, text }: Reply): boolean {
+export function isOfUnusedKey({ code, text }: Reply): boolean {
   return code === 403 && text.includes(`access to topic '${nowhere}' in exchange `)
 }
 
@@ -191,7 +191,7 @@ export function isOfNoKey({ code, text }: Reply): boolean {
  */
 function toldBy(reply: Reply, checked: Question['checked']): Told {
   if (isOfConnection(reply)) return 'unanswered'
-  if (isOfNoKey(reply)) return null
+  if (isOfUnusedKey(reply)) return null
   // before 4.0, the broker does not name the permission
   const [, right, kind] =
     (reply.code === 403 && /^(?:(configure|write|read) )?access to (queue|exchange|topic) /.exec(reply.text)) || []
