@@ -38,7 +38,7 @@ export async function bareRoot({ withShell = false } = {}): Promise<BareRoot> {
     'set -e',
     'root=$1 shown=$2',
     'shift 2',
-    keptApart('"$root"'),
+    keptApart,
     'mount --bind "$root" "$root"',
     // the folders have been made
     'for path in lib lib64 usr/lib; do if [ -e "$LIBRARIES/$path" ]; then',

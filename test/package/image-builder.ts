@@ -43,7 +43,7 @@ export async function imageBuilder(folder: string, shown: readonly string[]): Pr
     `[ "$1" != inside ] && exec ${withOwnMounts.join(' ')} "$0" inside "$@"`,
     'shift',
     'set -e',
-    keptApart(`"${root}"`),
+    keptApart,
     // buildah takes it for the root of a machine
     `mount --bind "${root}" "${root}"`,
     ...['/proc', '/dev', '/sys'].map((path) => `mount --rbind ${path} "${root}${path}"`),
@@ -89,7 +89,7 @@ export async function runImage(
     'set -e',
     'tree=$1 shown=$2',
     'shift 2',
-    keptApart('"$tree"'),
+    keptApart,
     'mount --bind "$tree" "$tree"',
     'mkdir -p "$tree/proc" "$tree/dev"',
     ': > "$tree/dev/null"',

@@ -7,8 +7,8 @@ export const isRoot = process.getuid?.() === 0
 export const chroot = ['/usr/sbin/chroot', '/sbin/chroot'].find((it) => existsSync(it)) ?? 'chroot'
 
 /**
- * The words before a command that gets mounts of its own. `unshare` is not left to keep them apart: it fails where the
- * root folder is no mount, as in a chroot. So the command's script begins with `keptApart`.
+ * The words before a command that gets mounts of its own. `unshare` must not set the propagation itself: it fails where
+ * the root folder is no mount point, as in a chroot. So the command's script begins with `keptApart`.
  */
 export const withOwnMounts = [
   'unshare',
@@ -17,14 +17,13 @@ export const withOwnMounts = [
 ] as const
 
 /**
- * Returns the lines of a shell script after which nothing that it mounts is seen outside. `folder`: a word of the
- * script, in which it mounts.
+ * The lines of a shell script after which nothing that it mounts is seen outside. From within a chroot, the mount that
+ * holds its root folder has no path: it is named from the root folder of all mounts, where `mount` has to be installed.
+ * That needs /proc in the chroot.
  */
-export function keptApart(folder: string): string {
-  return [
-    'mount --make-rprivate / 2>/dev/null || {',
-    '  for at in $(cut -d " " -f 5 /proc/self/mountinfo); do mount --make-private "$at"; done',
-    `  mount --make-private "$(stat -c %m ${folder})"`,
-    '}',
-  ].join('\n')
-}
+export const keptApart = [
+  'mount --make-rprivate / 2>/dev/null || nsenter --mount=/proc/self/ns/mnt mount --make-rprivate / || {',
+  '  echo "cannot keep the mounts of this test apart from those of the machine: run it outside of the chroot" >&2',
+  '  exit 1',
+  '}',
+].join('\n')

@@ -60,7 +60,8 @@ async function fetched(
   const cache = cacheFolder(process.env)
   const folder = await cached(
     cache,
-    `${name}-${suite}`,
+    // what was unpacked in another way is unpacked again
+    [name, suite, ...(ownLibraries === undefined ? [] : [ownLibraries])].join('-'),
     async (temporary, final) => {
       options.progress(`fetching ${name} from Debian ${suite} (about ${megabytes} MB, once)`)
       await unpackDebian({ suite, packageName, cache, root: temporary }, options)
