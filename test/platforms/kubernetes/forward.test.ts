@@ -290,7 +290,7 @@ test('closing ends a stream that is still being opened', async () => {
   await expect.poll(() => opened.map((it) => it.isOpen)).toEqual([false, false])
 })
 
-test('how a stream ended is read, too, where its last bytes had to wait for the client', async () => {
+test('the end of a stream is read even if its last bytes had to wait for the client', async () => {
   let on: ByteListener | undefined
   let isPaused = false
   const { source, close } = await listenForward(async () => ({
