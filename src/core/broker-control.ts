@@ -19,8 +19,16 @@ export interface LackedPermission {
   right: 'configure' | 'write' | 'read'
   /** `queue 'upload'`, as RabbitMQ says it */
   object: string
-  /** The exchange of that routing key, for which permissions are given apart */
+  /** The exchange of that routing key, for which permissions are granted separately */
   topicOf?: string
+}
+
+/** What a broker says about permissions. */
+export interface PermissionAnswer {
+  /** One that the user lacks; null: none was found to be missing */
+  lacked: LackedPermission | null
+  /** Those of which one or more may be missing: RabbitMQ closes the connection instead of answering */
+  unanswered: readonly LackedPermission[]
 }
 
 /**
@@ -48,16 +56,15 @@ export interface BrokerControl {
    * Throws FORBIDDEN if this user lacks a right: to declare, read and delete the existing queues, or to move their
    * messages aside; to declare and delete the exchanges; to make the bindings; to declare a queue that sends dead
    * letters where these do. `discards`: messages are deleted with their queue, so that none is read or moved aside.
-   * Changes nothing, even if others read from the queues.
+   * Changes nothing, even if others read from the queues. Returns the `unanswered` permissions of a `PermissionAnswer`
    */
-  tryRights(of: Trial): Promise<void>
+  tryRights(of: Trial): Promise<readonly LackedPermission[]>
   /**
-   * Returns a permission that the user lacks for the work of `tryRights`, or to use the `holding` queues; null: none
-   * was found to be missing. Only asks: RabbitMQ checks the permission, and then refuses each request for another
-   * reason, unless it removes what is not there. RabbitMQ logs what it refuses, so only the first names of each kind
-   * are asked for. Throws REFUSED if the broker closes the connection instead of answering
+   * Asks for the permissions for the work of `tryRights`, and to use the `holding` queues. Only asks: RabbitMQ checks
+   * the permission, and then refuses each request for another reason, unless it removes what is not there. RabbitMQ
+   * logs what it refuses, so only the first names of each kind are asked for
    */
-  lackedPermission(of: Trial & { holding: readonly string[] }): Promise<LackedPermission | null>
+  lackedPermission(of: Trial & { holding: readonly string[] }): Promise<PermissionAnswer>
   unbind(bindings: readonly Binding[]): Promise<void>
   /** Removes all ready messages from the queue, and returns their number */
   purge(name: string): Promise<number>

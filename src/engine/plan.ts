@@ -78,8 +78,8 @@ export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Dep
 }
 
 /**
- * Returns which steps this user lacks a right for, and what to type about it, as far as that can be asked without
- * changing anything. Throws INTERRUPTED.
+ * Returns what would stop which step, and what to type about it, as far as that can be asked without changing anything:
+ * a right that this user lacks (FORBIDDEN), or a refusal (REFUSED). Throws INTERRUPTED.
  */
 export async function lackedRights(
   { steps }: Pick<Plan, 'steps'>,
@@ -91,7 +91,7 @@ export async function lackedRights(
       return []
     } catch (error) {
       if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-      return error.code === 'FORBIDDEN' ? [{ step, error }] : []
+      return error.code === 'FORBIDDEN' || error.code === 'REFUSED' ? [{ step, error }] : []
     }
   })
   const lacked = (await Promise.all(tried)).flat()

@@ -169,8 +169,8 @@ export function brokerWorld({
         if (!held.bindings.some((other) => isSame(other, it))) held.bindings.push(it)
       }
     },
-    tryRights: async () => undefined,
-    lackedPermission: async () => null,
+    tryRights: async () => [],
+    lackedPermission: async () => ({ lacked: null, unanswered: [] }),
     async unbind(all) {
       held.bindings = held.bindings.filter((it) => !all.some((other) => isSame(other, it)))
     },

@@ -9,7 +9,7 @@ import type { ActionHandler, Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 import { deleteEmpty } from './holding-queues.ts'
 import { missing, noteBindings } from './switch-exchanges.ts'
-import { assertPermitted, countsOf, isThere, liveQueues, movesOf, refuseVanished } from './queues.ts'
+import { assertPermitted, countsOf, isThere, liveQueues, movesOf, refuseVanished, tryPermissions } from './queues.ts'
 import { bindingsNoted } from '../../core/notes.ts'
 import { putAside, takeBackAside } from './move.ts'
 import { command } from '../../core/shell-command.ts'
@@ -53,12 +53,7 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     if (!action.discards) return
     await refuseGrown(action, workshop)
     const queues = (await present(action.queues, workshop)).map(({ queue }) => queue)
-    await (await workshop.control.broker()).tryRights({
-      queues,
-      exchanges: [],
-      bindings: action.bindings,
-      discards: true,
-    })
+    await tryPermissions(workshop, { queues, exchanges: [], bindings: action.bindings, discards: true })
   },
   // this step moved aside what came between emptying and deletion; the undo of later steps moves aside what came since
   async undo({ queues, bindings, discards }, workshop) {

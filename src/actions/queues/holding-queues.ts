@@ -1,14 +1,26 @@
-import type { Move } from '../../core/action.ts'
+import type { ActionOf, Move } from '../../core/action.ts'
 import type { Binding, BrokerControl } from '../../core/broker-control.ts'
 import { AdminError } from '../../core/error.ts'
 import { aheadOf, backExchangePrefix, trialExchange } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { assertPermitted, countsOf, declaration, isThere, liveExchanges, liveQueues, ownMoves } from './queues.ts'
-import { areKept, keepExchanges } from './switch-exchanges.ts'
+import {
+  assertPermitted,
+  countsOf,
+  declaration,
+  isThere,
+  liveExchanges,
+  liveQueues,
+  ownMoves,
+  tryPermissions,
+} from './queues.ts'
+import type { QueueWork } from './queues.ts'
+import { areKept, keepExchanges, keptBy } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import { accountsOf } from './account.ts'
 import { bringBackRest } from './move.ts'
+
+type Hold = ActionOf<'hold-queues'>
 
 /**
  * Declares holding queues before anything stops, so that a broker that refuses them does no harm. A queue that is empty
@@ -28,20 +40,17 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const queues = await liveQueues(workshop)
     return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
   },
-  askRights: async ({ moves, saved }, workshop) =>
-    assertPermitted(workshop, { ...saved, holding: moves.map(({ holding }) => holding) }),
-  async perform({ moves, saved, vanishing = [] }, workshop) {
+  askRights: async (action, workshop) => assertPermitted(workshop, workOf(action)),
+  foresee: async (action, workshop) => tryAll(action, workshop),
+  async perform(action, workshop) {
+    const { moves, saved, vanishing = [] } = action
+    // a run that is resumed has not foreseen it
+    await tryAll(action, workshop)
     const broker = await workshop.control.broker()
-    const [there, exchanges] = [await liveQueues(workshop), await liveExchanges(workshop)]
-    const own = saved.queues.filter((it) => isThere(there, it))
-    await broker.tryRights({
-      queues: own,
-      exchanges: saved.exchanges.filter(({ name }) => exchanges.has(name)),
-      bindings: saved.bindings,
-    })
+    const there = await liveQueues(workshop)
     await tryWayBack(
       broker,
-      own.map(({ name }) => name),
+      saved.queues.filter((it) => isThere(there, it)).map(({ name }) => name),
     )
     const holding = await needed(moves, workshop)
     const declared = await broker.declareQueues(holding.map(declaration))
@@ -66,6 +75,28 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
       workshop,
     )
   },
+}
+
+/** Returns all that the repair does with queues and exchanges, for which its user needs permissions. */
+function workOf({ moves, saved, vanishing = [] }: Hold): QueueWork {
+  const { own, bindings } = keptBy(vanishing)
+  return {
+    ...saved,
+    bindings: [...saved.bindings, ...bindings],
+    holding: moves.map(({ holding }) => holding),
+    own,
+  }
+}
+
+/** Tries these permissions on the queues and exchanges that exist. */
+async function tryAll(action: Hold, workshop: Workshop): Promise<void> {
+  const [queues, exchanges] = [await liveQueues(workshop), await liveExchanges(workshop)]
+  const work = workOf({ ...action, vanishing: action.vanishing?.filter(({ name }) => exchanges.has(name)) ?? [] })
+  await tryPermissions(workshop, {
+    ...work,
+    queues: work.queues.filter((it) => isThere(queues, it)),
+    exchanges: work.exchanges.filter(({ name }) => exchanges.has(name)),
+  })
 }
 
 /**

@@ -7,7 +7,7 @@ import { command } from '../../core/shell-command.ts'
 import { exact, exactlyListed } from '../../domain/queues/exact-bindings.ts'
 import { backExchangePrefix, keptExchange } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
-import { assertPermitted, liveExchanges } from './queues.ts'
+import { assertPermitted, liveExchanges, tryPermissions } from './queues.ts'
 
 /** The `durable` of an exchange cannot be changed, so the exchange is deleted and declared again, with its bindings. */
 export const switchExchanges: ActionHandler<'switch-exchanges'> = {
@@ -31,7 +31,7 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
     exact(bindings)
     const there = await liveExchanges(workshop)
     const known = exchanges.map(({ from }) => from).filter(({ name }) => there.has(name))
-    await (await workshop.control.broker()).tryRights({ queues: [], exchanges: known, bindings })
+    await tryPermissions(workshop, { queues: [], exchanges: known, bindings })
   },
   perform: async ({ exchanges, bindings }, workshop) =>
     switchTo(
@@ -185,16 +185,23 @@ export async function keepExchanges(
   const wanted = exchanges.filter(({ name }) => there.has(name))
   if (wanted.length === 0) return
   const broker = await workshop.control.broker()
-  // it must survive a restart of the broker
-  await broker.declareExchange({
-    name: keptExchange,
-    type: 'fanout',
-    durable: true,
-    autoDelete: false,
-    internal: false,
-    arguments: {},
-  })
+  await broker.declareExchange(keeper)
   await broker.bind(wanted.map(keeping))
+}
+
+/** It must survive a restart of the broker. */
+const keeper: ExchangeDeclaration = {
+  name: keptExchange,
+  type: 'fanout',
+  durable: true,
+  autoDelete: false,
+  internal: false,
+  arguments: {},
+}
+
+/** Returns what a user must be permitted for `keepExchanges`. */
+export function keptBy(exchanges: readonly VanishingExchange[]): { own: ExchangeDeclaration[]; bindings: Binding[] } {
+  return { own: exchanges.length === 0 ? [] : [keeper], bindings: exchanges.map(keeping) }
 }
 
 /** The binding to our exchange: only a fanout sends anything through it, and that reaches no queue. */

@@ -86,7 +86,8 @@ async function lackedBy(
   command.perform = async (_, { repair, options }) => {
     // a plan may wait, as for a log; a diagnosis does not
     const plan = await makePlan(repair, open, deployment, { ...options, waits: false })
-    lacked = (await lackedRights(plan, { open, control }))[0]?.error ?? null
+    lacked =
+      (await lackedRights(plan, { open, control })).find(({ error }) => error.code === 'FORBIDDEN')?.error ?? null
     return { document: documentOf(plan, { outcome: 'planned' }), exitCode: 0 }
   }
   try {

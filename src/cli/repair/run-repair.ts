@@ -141,7 +141,8 @@ async function withRights(session: RepairSession, plan: Plan): Promise<Plan> {
   if (lacked.length === 0) return plan
   const notes = lacked.map(({ step, error }) => {
     const next = filledError(error, session.opened).suggestions.map((command) => `\`${command}\``)
-    return `step ${step + 1} would fail for a missing right: ${[error.message, ...next].join('; ')}`
+    const what = error.code === 'REFUSED' ? 'may be refused' : 'would fail for a missing right'
+    return `step ${step + 1} ${what}: ${[error.message, ...next].join('; ')}`
   })
   return { ...plan, notes: [...plan.notes, ...notes] }
 }

@@ -52,6 +52,18 @@ export function lackedPermission(
   return lacked ?? (all.some(({ isGiven }) => isGiven === null) ? 'unknown' : null)
 }
 
+/**
+ * Returns whether the list grants that permission; null: a pattern that this program cannot read decides, or the list
+ * does not include it, as a topic permission.
+ */
+export function isListed(
+  permissions: BrokerPermissions,
+  { right, object }: Pick<LackedPermission, 'right' | 'object'>,
+): boolean | null {
+  const [, name] = /^(?:queue|exchange) '([^]*)'$/.exec(object) ?? []
+  return name === undefined ? null : isGranted(permissions[right], name)
+}
+
 /** Number of alternatives up to which a pattern is read */
 const mostAlternatives = 100
 /** Length of a pattern up to which it is read, in characters */

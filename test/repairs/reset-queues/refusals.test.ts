@@ -18,6 +18,18 @@ interface Refusal {
   message: RegExp
 }
 
+/** Another program's exchange, which vanishes with its last binding. */
+async function declareTheirs({ connect }: QueueDeployment): Promise<void> {
+  const channel = await (await connect()).createChannel()
+  await channel.assertExchange('theirs', 'topic', { durable: true, autoDelete: true })
+  await channel.bindQueue('upload', 'theirs', 'upload.#')
+}
+
+async function permitTopics({ vhost }: QueueDeployment, exchange: string, read: string): Promise<void> {
+  const path = `/api/topic-permissions/${vhost.vhost}/${vhost.vhost}`
+  await vhost.manage('PUT', path, { exchange, write: '.*', read })
+}
+
 const refusals: readonly Refusal[] = [
   {
     name: 'a policy that lets waiting messages expire',
@@ -121,25 +133,62 @@ const refusals: readonly Refusal[] = [
   {
     name: 'a user who may declare nothing of ours but the lock',
     rights: { configure: '^(work|dead|up.*|export|.*lock)$', write: '.*', read: '.*' },
-    code: 6,
-    message: /^user \S+ has no sufficient permission on exchange 'testops-admin\.back\.trial' in vhost/,
+    code: 69,
+    message: /^user \S+ has no configure permission on queue 'testops-admin\.held\.export' \(RabbitMQ at/,
+  },
+  {
+    name: 'a user who may not read the temporary queues',
+    rights: { configure: '.*', write: '.*', read: '^(work|dead|up|export|testops-admin.(?!held))' },
+    code: 69,
+    message: /^user \S+ has no read permission on queue 'testops-admin\.held\.export' \(RabbitMQ at/,
+  },
+  {
+    name: 'a user who may not declare the exchange through which messages come back',
+    rights: { configure: '^(?!testops-admin.back.trial)', write: '.*', read: '.*' },
+    code: 69,
+    message: /^user \S+ has no configure permission on exchange 'testops-admin\.back\.trial' \(RabbitMQ at/,
+  },
+  {
+    name: "a user who may not bind another program's exchange so that it is kept",
+    set: async (own) => {
+      await declareTheirs(own)
+      await permitTopics(own, 'theirs', '^upload')
+    },
+    code: 69,
+    message: new RegExp(
+      String.raw`^user \S+ has no sufficient permission on topic 'testops-admin\.back\.kept' ` +
+        "in exchange 'theirs' in vhost",
+    ),
+  },
+  {
+    name: "a user who may not declare what keeps another program's exchange",
+    set: declareTheirs,
+    rights: { configure: '^(?!testops-admin.back.kept)', write: '.*', read: '.*' },
+    code: 69,
+    message: /^user \S+ has no configure permission on exchange 'testops-admin\.back\.kept' \(RabbitMQ at/,
+  },
+  {
+    name: "a user who may not bind the service's own routing keys",
+    set: async (own) => permitTopics(own, 'work', '^never'),
+    code: 69,
+    message: /^user \S+ has no sufficient permission on topic '(upload\.#|export)' in exchange 'work' in vhost/,
   },
   {
     name: 'a user who may not read its queues',
     rights: { configure: '.*', write: '.*', read: '^(testops-admin|work|dead)' },
-    code: 6,
+    code: 69,
     message: /^user \S+ has no sufficient permission on .*\(reading queue/,
   },
   {
     name: 'a user who may not put messages aside',
     rights: { configure: '.*', write: '^(?!amq)', read: '.*' },
-    code: 6,
+    code: 69,
     message: /^user \S+ has no sufficient permission on .* \(moving messages aside from queue/,
   },
   {
     name: 'a user who may not delete its queues',
     rights: { configure: '^(testops-admin.*|work|dead)$', write: '.*', read: '.*' },
-    code: 6,
+    code: 69,
     message: /^user \S+ has no sufficient permission on .*\(declaring queue/,
   },
   {
@@ -199,7 +248,7 @@ const refusals: readonly Refusal[] = [
   {
     name: 'a user who may not write to the exchange of its dead letters',
     rights: { configure: '.*', write: '^(testops-admin|amq|up|export)', read: '.*' },
-    code: 6,
+    code: 69,
     message: /^user \S+ has no sufficient permission on .*\(sending dead letters to exchange dead/,
   },
   {

@@ -1,4 +1,11 @@
-import type { Binding, BrokerControl, Declared, ExchangeDeclaration, Trial } from '../../../core/broker-control.ts'
+import type {
+  Binding,
+  BrokerControl,
+  Declared,
+  ExchangeDeclaration,
+  LackedPermission,
+  Trial,
+} from '../../../core/broker-control.ts'
 import type { BrokerEndpoint, Opened } from '../../../core/endpoint.ts'
 import type { MessageMover } from '../../../core/message-mover.ts'
 import { countsOf } from '../lists.ts'
@@ -8,10 +15,20 @@ import { keeper } from './keep.ts'
 import { declareQueues, deleteQueues, purge, typedArguments, typedInEachWay, withBytes } from './queues.ts'
 import type { Channel } from 'amqplib'
 import type { Reply } from '../refusal.ts'
-import { refusal } from '../refusal.ts'
+import { isOfConnection, refusal } from '../refusal.ts'
 import type { On } from './queues.ts'
 import { namedDeadLetterExchange, nowhere } from '../../../knowledge/broker.ts'
-import { consumeNothing, distinct, isOfUnusedKey, lackedPermission, unbindNothing } from './permissions.ts'
+import {
+  consumeNothing,
+  distinct,
+  isOfUnusedKey,
+  lackedPermission,
+  mostAsked,
+  permission,
+  permissionsFor,
+  topicPermission,
+  unbindNothing,
+} from './permissions.ts'
 import type { Ends } from './permissions.ts'
 
 /** Opens a control of a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
@@ -30,6 +47,13 @@ export function openBrokerControl(
     kept.assertHeld()
     return result
   }
+  // a question that closes the connection takes along the answers to all others
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = async <T>(ask: () => Promise<T>): Promise<T> => {
+    const turn = last.then(ask)
+    last = turn.catch(() => undefined)
+    return turn
+  }
   return {
     source: {
       target: peer.where,
@@ -40,8 +64,8 @@ export function openBrokerControl(
       declareExchange: async (exchange) => held(async () => declareExchange(on, exchange)),
       deleteExchange: async (name) => held(async () => deleteExchange(on, name)),
       bind: async (bindings) => held(async () => bindAll(on, bindings)),
-      tryRights: async (of) => held(async () => tryRights(on, of)),
-      lackedPermission: async (of) => lackedPermission(link, of),
+      tryRights: async (of) => inTurn(async () => held(async () => tryRights(on, of))),
+      lackedPermission: async (of) => inTurn(async () => lackedPermission(link, of)),
       unbind: async (bindings) => held(async () => unbindAll(on, bindings)),
       purge: async (name) => held(async () => purge(on, name)),
       async keep(queues) {
@@ -75,7 +99,7 @@ async function bindAll({ link, endpoint }: On, bindings: readonly Binding[]): Pr
     bindings,
     async (channel, binding) => bindOne(channel, binding),
     (reply, binding) => {
-      throw refusal(reply, endpoint, `binding ${inWords(binding)}`)
+      throw refusal(reply, endpoint, `binding ${inWords(binding)}`, [topicPermission(binding)])
     },
   )
 }
@@ -88,7 +112,8 @@ async function unbindAll({ link, endpoint }: On, bindings: readonly Binding[]): 
     },
     (reply: Reply, binding) => {
       // if one of its ends is missing, so is the binding
-      if (reply.code !== 404) throw refusal(reply, endpoint, `unbinding ${inWords(binding)}`)
+      if (reply.code !== 404)
+        throw refusal(reply, endpoint, `unbinding ${inWords(binding)}`, [topicPermission(binding)])
     },
   )
 }
@@ -143,56 +168,93 @@ async function deleteExchange({ link, endpoint }: On, name: string): Promise<voi
 
 /**
  * Tries rights by requests that change nothing, or that the broker refuses for another reason: it checks rights first.
- * Throws FORBIDDEN for the first that is missing.
+ * Throws FORBIDDEN for the first that is missing. Returns those about which the broker gives no answer.
  */
-async function tryRights(on: On, { queues, exchanges, bindings, discards = false }: Trial): Promise<void> {
-  await each(on, queues, 'declaring queue', async (channel, { name, durable, autoDelete, arguments: given }) =>
-    channel.assertQueue(name, { durable, autoDelete, arguments: typedArguments(given) }),
-  )
-  // declaring a queue that sends dead letters requires the right to read it
-  await each(
-    on,
-    discards ? queues.filter((it) => namedDeadLetterExchange(it) !== null) : queues,
-    'reading queue',
-    async (channel, { name }) => consumeNothing(channel, name),
-  )
-  await each(on, discards ? [] : queues.slice(0, 1), 'moving messages aside from queue', async (channel, { name }) => {
-    channel.publish('', nowhere, Buffer.alloc(0))
-    // its answer comes after a refusal of the publish
-    await channel.checkQueue(name)
+async function tryRights(
+  on: On,
+  { queues, exchanges, bindings, discards = false }: Trial,
+): Promise<readonly LackedPermission[]> {
+  const declared = await each(on, queues, {
+    doing: ({ name }) => `declaring queue ${name}`,
+    needs: ({ name }) => [permission('configure', 'queue', name)],
+    work: async (channel, { name, durable, autoDelete, arguments: given }) =>
+      channel.assertQueue(name, { durable, autoDelete, arguments: typedArguments(given) }),
   })
-  await each(
-    on,
-    exchanges,
-    'declaring exchange',
-    async (channel, { name, type, durable, autoDelete, internal, arguments: given }) =>
+  // declaring a queue that sends dead letters requires the right to read it
+  const read = await each(on, discards ? queues.filter((it) => namedDeadLetterExchange(it) !== null) : queues, {
+    doing: ({ name }) => `reading queue ${name}`,
+    needs: ({ name }) => [permission('read', 'queue', name)],
+    work: async (channel, { name }) => consumeNothing(channel, name),
+  })
+  const moved = await each(on, discards ? [] : queues.slice(0, 1), {
+    doing: ({ name }) => `moving messages aside from queue ${name}`,
+    needs: () => [permission('write', 'exchange', '')],
+    async work(channel, { name }) {
+      channel.publish('', nowhere, Buffer.alloc(0))
+      // its answer comes after a refusal of the publish
+      await channel.checkQueue(name)
+    },
+  })
+  const redeclared = await each(on, exchanges, {
+    doing: ({ name }) => `declaring exchange ${name}`,
+    needs: ({ name }) => [permission('configure', 'exchange', name)],
+    work: async (channel, { name, type, durable, autoDelete, internal, arguments: given }) =>
       channel.assertExchange(name, type, { durable, autoDelete, internal, arguments: typedArguments(given) }),
-  )
+  })
   // removing a missing binding succeeds, and requires the same rights as making it
   const deadLetters = new Set(queues.map(namedDeadLetterExchange).filter((name) => name !== null))
-  const exchangesTo = [...deadLetters].map((name) =>
-    named({ source: name, destination: name, destinationKind: 'exchange' }),
-  )
-  await each(on, exchangesTo, 'sending dead letters to exchange', unbindNothing)
-  await each(on, distinct(bindings).map(named), 'making bindings to', unbindNothing)
-}
-
-function named(ends: Ends): Ends & { name: string } {
-  return { ...ends, name: ends.destination }
-}
-
-async function each<Item extends { name: string }>(
-  { link, endpoint }: On,
-  all: readonly Item[],
-  what: string,
-  work: (channel: Channel, item: Item) => Promise<unknown>,
-): Promise<void> {
-  await link.each<Item, void>(
-    all,
-    async (channel, item) => void (await work(channel, item)),
-    (reply, { name }) => {
-      const error = refusal(reply, endpoint, `${what} ${name}`)
-      if (error.code === 'FORBIDDEN' && !isOfUnusedKey(reply)) throw error
+  const fed = await each<Ends>(
+    on,
+    [...deadLetters].map((name) => ({ source: name, destination: name, destinationKind: 'exchange' })),
+    {
+      doing: ({ destination }) => `sending dead letters to exchange ${destination}`,
+      needs: permissionsFor,
+      work: unbindNothing,
     },
   )
+  const bound = await each(on, distinct(bindings), {
+    doing: ({ destination }) => `making bindings to ${destination}`,
+    needs: permissionsFor,
+    work: unbindNothing,
+  })
+  return [declared, read, moved, redeclared, fed, bound].flat()
+}
+
+/** A way to try a right. */
+interface Try<Item> {
+  doing: (item: Item) => string
+  /** What the broker checks, in this order */
+  needs: (item: Item) => readonly LackedPermission[]
+  work: (channel: Channel, item: Item) => Promise<unknown>
+}
+
+/** Tries each. Returns the permissions for which the broker closes the connection instead of answering. */
+async function each<Item>(
+  { link, endpoint }: On,
+  all: readonly Item[],
+  { doing, needs, work }: Try<Item>,
+): Promise<LackedPermission[]> {
+  const answered = async (items: readonly Item[]): Promise<boolean[]> =>
+    link.each<Item, boolean>(
+      items,
+      async (channel, item) => {
+        await work(channel, item)
+        return true
+      },
+      (reply, item) => {
+        if (isOfConnection(reply)) return false
+        const error = refusal(reply, endpoint, doing(item), needs(item))
+        if (error.code === 'FORBIDDEN' && !isOfUnusedKey(reply)) throw error
+        return true
+      },
+    )
+  const isAnswered = await answered(all)
+  const unanswered: Item[] = []
+  // a request that closes the connection takes the answers to all others with it, so each is tried again alone
+  for (const item of all.filter((_, index) => isAnswered[index] === false)) {
+    // each costs a connection, so after this many, the rest counts as unanswered too
+    const [isTold = false] = unanswered.length < mostAsked ? await answered([item]) : []
+    if (!isTold) unanswered.push(item)
+  }
+  return unanswered.flatMap(needs)
 }

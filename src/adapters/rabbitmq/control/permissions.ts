@@ -1,6 +1,5 @@
 import type { Channel } from 'amqplib'
-import type { Binding, BrokerControl, LackedPermission, Trial } from '../../../core/broker-control.ts'
-import { AdminError } from '../../../core/error.ts'
+import type { Binding, BrokerControl, LackedPermission, PermissionAnswer } from '../../../core/broker-control.ts'
 import { namedDeadLetterExchange, namelessExchange, nowhere, trialExchange } from '../../../knowledge/broker.ts'
 import type { Link } from '../link.ts'
 import { isOfConnection } from '../refusal.ts'
@@ -19,35 +18,34 @@ type Wanted = Parameters<BrokerControl['lackedPermission']>[0]
 export type Ends = Pick<Binding, 'source' | 'destination' | 'destinationKind'> & { routingKey?: string }
 
 /** Most names of a kind that are asked for: RabbitMQ logs each request that it refuses */
-const mostAsked = 20
+export const mostAsked = 20
 
 /** What a question came to: the permission that is missing (of two, one of them); null: none */
 type Told = readonly LackedPermission[] | 'unanswered' | null
 
 /**
- * Does what `BrokerControl.lackedPermission` describes. Throws as `Link.each` does, and REFUSED if the broker closes
- * the connection instead of answering, unless another answer tells of a missing permission.
+ * Does what `BrokerControl.lackedPermission` describes. Throws as `Link.each` does.
+ *
+ * RabbitMQ 4 closes the connection with 541 instead of refusing a request, whatever the reason, if the text of the
+ * refusal takes more than 255 bytes: it cuts the text to 255 characters (measured on 4.0.5 and 4.3.6;
+ * `rabbit_binary_generator`). So a request that cannot succeed tells nothing about such a name; one that can succeed
+ * does.
  */
-export async function lackedPermission(link: Link, of: Wanted): Promise<LackedPermission | null> {
-  let unanswered: Question | null = null
+export async function lackedPermission(link: Link, of: Wanted): Promise<PermissionAnswer> {
+  const unanswered: Question[] = []
   // an alarm of the broker blocks a connection from its first publish
   for (const questions of [quietQuestions(of), publishing(of)]) {
     const told = await asked(link, questions)
     const [lacked] = told.filter(isLacking)
-    if (lacked) return oneOf(link, lacked)
+    if (lacked) return { lacked: await oneOf(link, lacked), unanswered: [] }
     // a request that closes the connection takes the answers to all others with it, so each is asked again alone
     for (const question of questions.filter((_, index) => told[index] === 'unanswered')) {
       const [again = null] = await asked(link, [question])
-      if (isLacking(again)) return oneOf(link, again)
-      if (again === 'unanswered') unanswered ??= question
+      if (isLacking(again)) return { lacked: await oneOf(link, again), unanswered: [] }
+      if (again === 'unanswered') unanswered.push(question)
     }
   }
-  if (unanswered === null) return null
-  const [{ right, object }] = unanswered.checked
-  throw new AdminError(
-    'REFUSED',
-    `RabbitMQ closes the connection when it is asked for the ${right} permission on ${object}`,
-  )
+  return { lacked: null, unanswered: unanswered.flatMap(({ checked }) => checked) }
 }
 
 function isLacking(told: Told): told is readonly LackedPermission[] {
@@ -72,7 +70,8 @@ async function oneOf(link: Link, [first, second]: readonly LackedPermission[]): 
   return told === null ? second : first
 }
 
-function quietQuestions({ queues, exchanges, bindings, holding, discards = false }: Wanted): Question[] {
+function quietQuestions(of: Wanted): Question[] {
+  const { queues, exchanges, bindings, holding, discards = false } = of
   const names = queues.slice(0, mostAsked).map(({ name }) => name)
   const sending = queues.slice(0, mostAsked).filter((it) => namedDeadLetterExchange(it) !== null)
   const moved = discards ? [] : names
@@ -83,21 +82,25 @@ function quietQuestions({ queues, exchanges, bindings, holding, discards = false
     ...(discards ? sending.map(({ name }) => name) : names).map(readQueue),
     ...held.flatMap((name) => [configureQueue(name), readQueue(name)]),
     ...[...moved, ...held].map((name) => bind({ source: trialExchange, destination: name, destinationKind: 'queue' })),
-    ...(moved.length > 0 ? [configureExchange(trialExchange)] : []),
+    ...(movesMessages(of) ? [configureExchange(trialExchange)] : []),
     ...exchanges.slice(0, mostAsked).map(({ name }) => configureExchange(name)),
     ...[...deadLetters].map((name) => bind({ source: name, destination: name, destinationKind: 'exchange' })),
     ...distinct(bindings).slice(0, mostAsked).map(bind),
   ]
 }
 
-function publishing({ queues, discards = false }: Trial): Question[] {
-  return discards || queues.length === 0 ? [] : ['', trialExchange].map(publish)
+function publishing(of: Wanted): Question[] {
+  return movesMessages(of) ? ['', trialExchange].map(publish) : []
+}
+
+function movesMessages({ queues, holding, discards = false }: Wanted): boolean {
+  return !discards && queues.length + holding.length > 0
 }
 
 /** No queue can have such a length, whether or not the queue exists. */
 function configureQueue(name: string): Question {
   return {
-    checked: [{ right: 'configure', object: `queue '${name}'` }],
+    checked: [permission('configure', 'queue', name)],
     send: async (channel) => channel.assertQueue(name, { durable: true, arguments: { 'x-max-length': -1 } }),
   }
 }
@@ -105,7 +108,7 @@ function configureQueue(name: string): Question {
 /** No exchange can have such an alternate. The type is a known one: for others, RabbitMQ 3 closes the connection. */
 function configureExchange(name: string): Question {
   return {
-    checked: [{ right: 'configure', object: `exchange '${name}'` }],
+    checked: [permission('configure', 'exchange', name)],
     send: async (channel) =>
       channel.assertExchange(name, 'direct', { durable: true, arguments: { 'alternate-exchange': 5 } }),
   }
@@ -114,7 +117,7 @@ function configureExchange(name: string): Question {
 /** The priority of a consumer must be a number. */
 function readQueue(name: string): Question {
   return {
-    checked: [{ right: 'read', object: `queue '${name}'` }],
+    checked: [permission('read', 'queue', name)],
     send: async (channel) => consumeNothing(channel, name),
   }
 }
@@ -135,17 +138,35 @@ export function distinct(bindings: readonly Binding[]): Binding[] {
 
 /** Removing a missing binding succeeds, and requires the same permissions as making it. */
 function bind(binding: Ends): Question {
-  const { source, destination, destinationKind, routingKey } = binding
-  return {
-    checked: [
-      { right: 'write', object: `${destinationKind} '${destination}'` },
-      { right: 'read', object: `exchange '${source}'` },
-      ...(routingKey === undefined
-        ? []
-        : [{ right: 'read', object: `topic '${routingKey}' in exchange '${source}'`, topicOf: source } as const]),
-    ],
-    send: async (channel) => unbindNothing(channel, binding),
-  }
+  return { checked: permissionsFor(binding), send: async (channel) => unbindNothing(channel, binding) }
+}
+
+/** Returns the permissions that a binding requires, in the order in which RabbitMQ checks them. */
+export function permissionsFor({
+  source,
+  destination,
+  destinationKind,
+  routingKey = nowhere,
+}: Ends): [LackedPermission, ...LackedPermission[]] {
+  return [
+    permission('write', destinationKind, destination),
+    permission('read', 'exchange', source),
+    // nobody needs that key
+    ...(routingKey === nowhere ? [] : [topicPermission({ source, routingKey })]),
+  ]
+}
+
+/** Returns the permission to bind that key, which RabbitMQ checks if the exchange is a topic exchange. */
+export function topicPermission({ source, routingKey }: Pick<Binding, 'source' | 'routingKey'>): LackedPermission {
+  return { right: 'read', object: `topic '${routingKey}' in exchange '${source}'`, topicOf: source }
+}
+
+export function permission(
+  right: LackedPermission['right'],
+  kind: 'queue' | 'exchange',
+  name: string,
+): LackedPermission {
+  return { right, object: `${kind} '${kind === 'exchange' && name === '' ? namelessExchange : name}'` }
 }
 
 /** Asks only for the right to write: RabbitMQ then refuses the nameless exchange before it looks at it as a source. */
@@ -171,7 +192,7 @@ export async function unbindNothing(
 /** No message can expire like this, so it gets nowhere. */
 function publish(exchange: string): Question {
   return {
-    checked: [{ right: 'write', object: `exchange '${exchange === '' ? namelessExchange : exchange}'` }],
+    checked: [permission('write', 'exchange', exchange)],
     async send(channel) {
       channel.publish(exchange, nowhere, Buffer.alloc(0), { expiration: 'none' })
       // its answer comes after a refusal of the publish
