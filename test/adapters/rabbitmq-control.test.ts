@@ -124,7 +124,7 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     const letters = { ...durable('letters'), arguments: { 'x-dead-letter-exchange': 'dead' } }
     const of = {
       queues: [durable('first'), letters],
-      exchanges: [topic('work')],
+      exchanges: [topic('work'), { ...topic('passing'), arguments: { 'alternate-exchange': 'unrouted' } }],
       bindings: [
         { source: 'source', destination: 'letters', destinationKind: 'queue', routingKey: 'k', arguments: {} },
         { source: 'work', destination: 'other', destinationKind: 'exchange', routingKey: 'k', arguments: {} },
@@ -172,6 +172,9 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
       ['write', 'amq.default', of, "exchange 'amq.default'"],
       ['write', 'testops-admin.back.trial', of, "exchange 'testops-admin.back.trial'"],
       ['write', 'source', of, null],
+      ['write', 'unrouted', of, "exchange 'unrouted'"],
+      ['read', 'passing', of, "exchange 'passing'"],
+      ['read', 'unrouted', of, null],
       ['read', 'first', of, "queue 'first'"],
       ['read', 'held.first', of, "queue 'held.first'"],
       ['read', 'dead', of, "exchange 'dead'"],

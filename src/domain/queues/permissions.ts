@@ -2,7 +2,7 @@ import type { LackedPermission, Trial } from '../../core/broker-control.ts'
 import { fitsGlob } from '../../core/glob.ts'
 import type { GlobSign } from '../../core/glob.ts'
 import type { BrokerPermissions } from '../../core/sources.ts'
-import { namedDeadLetterExchange, namelessExchange, trialExchange } from '../../knowledge/broker.ts'
+import { alternateExchange, namedDeadLetterExchange, namelessExchange, trialExchange } from '../../knowledge/broker.ts'
 
 /**
  * Returns the first permission that the work of `tryRights` needs and that is not given; null: all are; `unknown`: a
@@ -42,7 +42,13 @@ export function lackedPermission(
           ...needed('exchange', namelessExchange, 'write'),
           ...needed('exchange', trialExchange, 'configure', 'write', 'read'),
         ]),
-    ...exchanges.flatMap(({ name }) => needed('exchange', name, 'configure')),
+    ...exchanges.flatMap((exchange) => {
+      const to = alternateExchange(exchange)
+      return [
+        ...needed('exchange', exchange.name, 'configure'),
+        ...(to === null ? [] : [...needed('exchange', exchange.name, 'read'), ...needed('exchange', to, 'write')]),
+      ]
+    }),
     ...bindings.flatMap(({ source, destination, destinationKind }) => [
       ...needed(destinationKind, destination, 'write'),
       ...needed('exchange', source, 'read'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isGranted, lackedPermission } from '../../../src/domain/queues/permissions.ts'
+import { isGranted, isListed, lackedPermission } from '../../../src/domain/queues/permissions.ts'
 
 describe('isGranted', () => {
   test.each([
@@ -42,6 +42,17 @@ describe('isGranted', () => {
   })
 })
 
+test.each([
+  ["queue 'upload'", true],
+  ["queue 'other'", false],
+  ["exchange 'upload's'", true],
+  ["topic 'upload' in exchange 'work'", null],
+])('a list that grants names that begin with upload says of %s: %s', (object, wanted) => {
+  const permissions = { configure: '^upload', write: '', read: '^(?!x)' }
+  expect(isListed(permissions, { right: 'configure', object })).toBe(wanted)
+  expect(isListed(permissions, { right: 'read', object })).toBeNull()
+})
+
 describe('lackedPermission', () => {
   const queue = { name: 'upload', durable: false, autoDelete: false, arguments: {} }
   const exchange = { name: 'work', type: 'topic', durable: true, autoDelete: false, internal: false, arguments: {} }
@@ -69,6 +80,16 @@ describe('lackedPermission', () => {
     ],
   ])('with %j it is %j', (lesser, wanted) => {
     expect(lackedPermission({ ...all, ...lesser }, of, ['testops-admin.held.upload'])).toEqual(wanted)
+  })
+
+  test.each([
+    [{ write: '^upload$' }, { right: 'write', object: "exchange 'unrouted'" }],
+    [{ read: '^upload$' }, { right: 'read', object: "exchange 'work'" }],
+    [{ write: '^unrouted$', read: '^work$' }, null],
+  ])('with %j, an exchange with an alternate exchange lacks %j', (lesser, wanted) => {
+    const passing = { ...exchange, arguments: { 'alternate-exchange': 'unrouted' } }
+    const alone = { queues: [], exchanges: [passing], bindings: [] }
+    expect(lackedPermission({ ...all, ...lesser }, alone, [])).toEqual(wanted)
   })
 
   test('a queue of dead letters needs more, and messages that are discarded need less', () => {

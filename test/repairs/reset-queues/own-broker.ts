@@ -25,7 +25,8 @@ interface QueueBean {
 
 /** What the service declares: as in the practice service, but small. */
 export interface Beans {
-  exchanges: readonly { name: string; type: string }[]
+  /** `alternate`: the exchange that gets what it cannot route */
+  exchanges: readonly { name: string; type: string; alternate?: string }[]
   queues: readonly QueueBean[]
   bindings: readonly { exchange: string; queue: string; routingKey: string }[]
 }
@@ -294,7 +295,8 @@ async function declareAll(
         )
       }
     }
-    for (const { name, type } of exchanges) await channel.assertExchange(name, type, { durable })
+    for (const { name, type, alternate } of exchanges)
+      await channel.assertExchange(name, type, { durable, ...(alternate && { alternateExchange: alternate }) })
     for (const { name, autoDelete = false, arguments: values = {}, durable: lasts = durable } of queues) {
       await channel.assertQueue(name, { durable: lasts, autoDelete, arguments: values })
     }

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair.ts'
-import { queueDeployment, withOwn } from './own-broker.ts'
-import type { QueueDeployment } from './own-broker.ts'
+import { beans, queueDeployment, withOwn } from './own-broker.ts'
+import type { Beans, QueueDeployment } from './own-broker.ts'
 
 /** What stands in the way, what is said of it, and with which exit code; nothing is changed by any of them. */
 interface Refusal {
@@ -12,6 +12,7 @@ interface Refusal {
   words?: readonly string[]
   env?: Readonly<Record<string, string>>
   set?: (own: QueueDeployment) => Promise<unknown>
+  declares?: Beans
   /** of the user, while it is tried */
   rights?: { configure: string; write: string; read: string }
   code: number
@@ -167,6 +168,26 @@ const refusals: readonly Refusal[] = [
     code: 69,
     message: /^user \S+ has no configure permission on exchange 'testops-admin\.back\.kept' \(RabbitMQ at/,
   },
+  ...(
+    [
+      ['write to the alternate exchange of its exchange', { write: '^(?!unrouted)', read: '.*' }, 'unrouted'],
+      ['read its exchange, which has an alternate exchange', { write: '.*', read: '^(?!passing)' }, 'passing'],
+    ] as const
+  ).map(
+    ([what, rights, exchange]): Refusal => ({
+      name: `a user who may not ${what}`,
+      declares: {
+        ...beans,
+        exchanges: [...beans.exchanges, { name: 'passing', type: 'fanout', alternate: 'unrouted' }],
+      },
+      rights: { configure: '.*', ...rights },
+      code: 69,
+      message: new RegExp(
+        `^user \\S+ has no sufficient permission on exchange '${exchange}' in vhost .* ` +
+          String.raw`\(declaring exchange passing with its alternate exchange\)$`,
+      ),
+    }),
+  ),
   {
     name: "a user who may not bind the service's own routing keys",
     set: async (own) => permitTopics(own, 'work', '^never'),
@@ -260,8 +281,8 @@ const refusals: readonly Refusal[] = [
 ]
 
 describe.concurrent('nothing is changed where there is', () => {
-  test.each(refusals)('$name', async ({ words = [], env = {}, set, rights, code, message }) => {
-    const own = await queueDeployment('3')
+  test.each(refusals)('$name', async ({ words = [], env = {}, set, declares = beans, rights, code, message }) => {
+    const own = await queueDeployment('3', { declares })
     try {
       await own.fill('upload', ['1', '2'])
       await set?.(own)

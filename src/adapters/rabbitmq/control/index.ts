@@ -26,6 +26,7 @@ import {
   mostAsked,
   permission,
   permissionsFor,
+  toAlternates,
   topicPermission,
   unbindNothing,
 } from './permissions.ts'
@@ -212,12 +213,17 @@ async function tryRights(
       work: unbindNothing,
     },
   )
+  const passedOn = await each(on, toAlternates(exchanges), {
+    doing: ({ source }) => `declaring exchange ${source} with its alternate exchange`,
+    needs: permissionsFor,
+    work: unbindNothing,
+  })
   const bound = await each(on, distinct(bindings), {
     doing: ({ destination }) => `making bindings to ${destination}`,
     needs: permissionsFor,
     work: unbindNothing,
   })
-  return [declared, read, moved, redeclared, fed, bound].flat()
+  return [declared, read, moved, redeclared, fed, passedOn, bound].flat()
 }
 
 /** A way to try a right. */

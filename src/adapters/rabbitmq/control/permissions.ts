@@ -1,6 +1,18 @@
 import type { Channel } from 'amqplib'
-import type { Binding, BrokerControl, LackedPermission, PermissionAnswer } from '../../../core/broker-control.ts'
-import { namedDeadLetterExchange, namelessExchange, nowhere, trialExchange } from '../../../knowledge/broker.ts'
+import type {
+  Binding,
+  BrokerControl,
+  ExchangeDeclaration,
+  LackedPermission,
+  PermissionAnswer,
+} from '../../../core/broker-control.ts'
+import {
+  alternateExchange,
+  namedDeadLetterExchange,
+  namelessExchange,
+  nowhere,
+  trialExchange,
+} from '../../../knowledge/broker.ts'
 import type { Link } from '../link.ts'
 import { isOfConnection } from '../refusal.ts'
 import type { Reply } from '../refusal.ts'
@@ -84,6 +96,7 @@ function quietQuestions(of: Wanted): Question[] {
     ...[...moved, ...held].map((name) => bind({ source: trialExchange, destination: name, destinationKind: 'queue' })),
     ...(movesMessages(of) ? [configureExchange(trialExchange)] : []),
     ...exchanges.slice(0, mostAsked).map(({ name }) => configureExchange(name)),
+    ...toAlternates(exchanges.slice(0, mostAsked)).map(bind),
     ...[...deadLetters].map((name) => bind({ source: name, destination: name, destinationKind: 'exchange' })),
     ...distinct(bindings).slice(0, mostAsked).map(bind),
   ]
@@ -134,6 +147,14 @@ export function distinct(bindings: readonly Binding[]): Binding[] {
   const byEnds = new Map(bindings.map((it) => [endsOf(it), it]))
   const byKey = new Map(bindings.map((it) => [`${endsOf(it)}${it.routingKey}`, it]))
   return [...new Set([...byEnds.values(), ...byKey.values()])]
+}
+
+/** Returns bindings that require the same permissions as to declare these exchanges with their alternate exchanges. */
+export function toAlternates(exchanges: readonly ExchangeDeclaration[]): Ends[] {
+  return exchanges.flatMap((exchange) => {
+    const destination = alternateExchange(exchange)
+    return destination === null ? [] : [{ source: exchange.name, destination, destinationKind: 'exchange' }]
+  })
 }
 
 /** Removing a missing binding succeeds, and requires the same permissions as making it. */
