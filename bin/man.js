@@ -16,7 +16,20 @@ function roff(text) {
   )
 }
 
-const blocks = (text) => text.split('\n\n').map((block) => roff(block.replaceAll('\n', ' ')))
+/** Returns paragraphs as lines of roff. Where one ends with a list, lines that begin with two spaces are items. */
+function paragraphs(text) {
+  return text.split('\n\n').flatMap((block) => {
+    const lines = block.split('\n')
+    const isItem = (line) => line.startsWith('  ')
+    const items = lines.filter(isItem)
+    return [
+      '.PP',
+      roff(lines.filter((line) => !isItem(line)).join(' ')),
+      ...(items.length > 0 ? ['.PD 0', ...items.flatMap((item) => ['.IP "" 2', roff(item.trim())]), '.PD'] : []),
+    ]
+  })
+}
+
 const named = (id) => ['testops-admin', ...id.split(':')].join(' ')
 const pageOf = (id) => ['testops-admin', ...id.split(':')].join('-')
 const filled = (text) => text.replaceAll('<%= config.bin %>', 'testops-admin')
@@ -65,7 +78,7 @@ function commandPage({ id, summary = '', description = '', args, flags, examples
     `.B ${roff(named(id))}`,
     roff([...words, '[FLAGS]'].join(' ')),
     '.SH DESCRIPTION',
-    ...blocks(filled(description || summary)).flatMap((block) => ['.PP', block]),
+    ...paragraphs(filled(description || summary)),
     ...(taken.length > 0
       ? [
           '.SH ARGUMENTS',

@@ -40,3 +40,25 @@ test('nothing in a text is a request of roff', () => {
   expect(page).toContain('testops\\-admin\\-x \\- \\&.so /etc/passwd \\fBa\\-b\\fR \\efB')
   expect(page).toContain('\\[u0434]\\[u0430]')
 })
+
+test('a list in a description keeps its lines', () => {
+  const page = manPages(
+    {
+      x: {
+        id: 'x',
+        summary: 'X',
+        description: 'Does x,\nand y.\n\nThe templates:\n  one: the first\n  .two: the second\n\nEnd.',
+        args: {},
+        flags: {},
+      },
+    },
+    about,
+  ).get('testops-admin-x.1')!
+  expect(page).toContain(
+    [
+      '.PP\nDoes x, and y.\n.PP\nThe templates:',
+      '.PD 0\n.IP "" 2\none: the first\n.IP "" 2\n\\&.two: the second\n.PD',
+      '.PP\nEnd.\n',
+    ].join('\n'),
+  )
+})

@@ -8,7 +8,7 @@ const secretHelp = 'env:NAME|file:PATH'
 
 export const initFlags = {
   template: Flags.string({
-    summary: "Render a template with the deployment's names instead; the templates are listed below",
+    summary: "Render a template with the deployment's names instead; DESCRIPTION lists the templates",
     helpValue: 'NAME',
   }),
   image: Flags.string({ summary: 'In the CronJob: run this image', helpValue: 'IMAGE', dependsOn: ['template'] }),
