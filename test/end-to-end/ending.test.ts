@@ -10,7 +10,8 @@ test('a command ends its process itself, before Node does', async () => {
     `const { exit } = process
      let asked = false
      process.exit = (...code) => { asked = true; exit.apply(process, code) }
-     process.on('exit', (code) => require('node:fs').writeSync(2, (asked ? 'by exit' : 'by itself') + ' with ' + code))`,
+     const said = (code) => (asked ? 'by exit' : 'by itself') + ' with ' + code
+     process.on('exit', (code) => require('node:fs').writeSync(2, said(code)))`,
   )
   const { exitCode, stderr } = await place.run(['explain', '--nothing'], {
     environment: { NODE_OPTIONS: `--require ${watching}` },

@@ -56,8 +56,8 @@ async function lackedBy(
 }
 
 /**
- * The right that the doctor says is missing for the repair of that check. A diagnosis names what it gets to know in 3 s,
- * so on a busy machine it is made again until it names one.
+ * The right that the doctor says is missing for the repair of that check. A diagnosis names what it gets to know in
+ * 3 s, so on a busy machine it is made again until it names one.
  */
 async function lackedInTime(someone: Operator, check: string): Promise<string | undefined> {
   const [group = ''] = check.split('/')

@@ -247,7 +247,8 @@ async function refuseUnanswered(unanswered: readonly LackedPermission[], broker:
       ? [granting(untold, broker)]
       : [
           command`rabbitmqctl list_permissions -p ${vhost}   # on the broker: shows what user ${user} may do`,
-          command`rabbitmqctl set_user_tags ${user} ${[...tags, 'administrator']}   # lets testops-admin read this list`,
+          command`rabbitmqctl set_user_tags ${user} ${[...tags, 'administrator']}   # lets testops-admin read this
+            list`,
         ],
   )
 }

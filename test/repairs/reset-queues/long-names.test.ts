@@ -27,8 +27,8 @@ async function expectRefused(
 ): Promise<void> {
   const { user, host, port, vhost } = own.vhost.endpoint
   const message =
-    `cannot tell whether user ${user} has the ${right} permission on ${object} (RabbitMQ at ${host}:${port}, vhost ${vhost}): the broker ` +
-    'closes the connection instead of answering, as it does for very long names'
+    `cannot tell whether user ${user} has the ${right} permission on ${object} (RabbitMQ at ${host}:${port}, ` +
+    `vhost ${vhost}): the broker closes the connection instead of answering, as it does for very long names`
   const before = await own.state()
   const dry = await own.operator.run([...words, '--dry-run', '--json'])
   const { notes } = dry.json<RepairDocument>().plan
