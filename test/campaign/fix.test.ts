@@ -10,9 +10,12 @@ import { faultPairs, mended } from './pairs.ts'
 const lab = sharedLab()
 const alone = faultRows().filter(({ kind }) => kind === 'fault')
 
+/** Faults that `doctor --fix` mends by a command of its own: `service start` and `resume`. */
+const mendedByOthers = ['service-down', 'unfinished-repair/here']
+
 /** True if a repair that decides nothing for a person mends it: `discard` gives up a record. */
-const isRepaired = ({ repairedBy }: Pick<FaultRow, 'repairedBy'>): boolean =>
-  repairedBy !== null && repairedBy[0] !== 'discard'
+const isRepaired = ({ name, repairedBy }: Pick<FaultRow, 'name' | 'repairedBy'>): boolean =>
+  mendedByOthers.includes(name) || (repairedBy !== null && repairedBy[0] !== 'discard')
 
 /**
  * With every repair confirmed, it ends healthy; or it stops for a person (4), for a repair that failed (1), or for a
