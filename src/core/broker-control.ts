@@ -27,7 +27,7 @@ export interface LackedPermission {
 export interface PermissionAnswer {
   /** One that the user lacks; null: none was found to be missing */
   lacked: LackedPermission | null
-  /** Those of which one or more may be missing: RabbitMQ closes the connection instead of answering */
+  /** One or more of these may be missing: RabbitMQ closes the connection instead of answering */
   unanswered: readonly LackedPermission[]
 }
 

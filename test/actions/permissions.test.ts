@@ -120,7 +120,7 @@ describe('a permission for which the broker closes the connection', () => {
   const at = '(RabbitMQ at mq.example.org:5672, vhost /)'
   const untold = (object: string): string =>
     `cannot tell whether user testops has the ${object} ${at}: ` +
-    'the broker closes the connection instead of answering, as it does for very long names'
+    'the broker closes the connection instead of answering, perhaps because the name is very long'
   const grant = "rabbitmqctl set_permissions -p / testops '.*' '.*' '.*'   # on the broker"
   // this program does not read such a pattern
   const unreadable = '^(?!x)'

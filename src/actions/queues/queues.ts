@@ -242,7 +242,7 @@ async function refuseUnanswered(unanswered: readonly LackedPermission[], broker:
   throw new AdminError(
     'REFUSED',
     `cannot tell whether user ${user} has the ${untold.right} permission on ${untold.object} (RabbitMQ at ` +
-      `${target}): the broker closes the connection instead of answering, as it does for very long names`,
+      `${target}): the broker closes the connection instead of answering, perhaps because the name is very long`,
     permissions || tags.includes('administrator') || untold.topicOf !== undefined
       ? [granting(untold, broker)]
       : [

@@ -28,7 +28,7 @@ async function expectRefused(
   const { user, host, port, vhost } = own.vhost.endpoint
   const message =
     `cannot tell whether user ${user} has the ${right} permission on ${object} (RabbitMQ at ${host}:${port}, ` +
-    `vhost ${vhost}): the broker closes the connection instead of answering, as it does for very long names`
+    `vhost ${vhost}): the broker closes the connection instead of answering, perhaps because the name is very long`
   const before = await own.state()
   const dry = await own.operator.run([...words, '--dry-run', '--json'])
   const { notes } = dry.json<RepairDocument>().plan

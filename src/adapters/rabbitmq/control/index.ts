@@ -15,15 +15,15 @@ import { keeper } from './keep.ts'
 import { declareQueues, deleteQueues, purge, typedArguments, typedInEachWay, withBytes } from './queues.ts'
 import type { Channel } from 'amqplib'
 import type { Reply } from '../refusal.ts'
-import { isOfConnection, refusal } from '../refusal.ts'
+import { refusal } from '../refusal.ts'
 import type { On } from './queues.ts'
 import { namedDeadLetterExchange, nowhere } from '../../../knowledge/broker.ts'
 import {
   consumeNothing,
   distinct,
+  eachAnswered,
   isOfUnusedKey,
   lackedPermission,
-  mostAsked,
   permission,
   permissionsFor,
   toAlternates,
@@ -240,27 +240,18 @@ async function each<Item>(
   all: readonly Item[],
   { doing, needs, work }: Try<Item>,
 ): Promise<LackedPermission[]> {
-  const answered = async (items: readonly Item[]): Promise<boolean[]> =>
-    link.each<Item, boolean>(
-      items,
-      async (channel, item) => {
-        await work(channel, item)
-        return true
-      },
-      (reply, item) => {
-        if (isOfConnection(reply)) return false
-        const error = refusal(reply, endpoint, doing(item), needs(item))
-        if (error.code === 'FORBIDDEN' && !isOfUnusedKey(reply)) throw error
-        return true
-      },
-    )
-  const isAnswered = await answered(all)
-  const unanswered: Item[] = []
-  // a request that closes the connection takes the answers to all others with it, so each is tried again alone
-  for (const item of all.filter((_, index) => isAnswered[index] === false)) {
-    // each costs a connection, so after this many, the rest counts as unanswered too
-    const [isTold = false] = unanswered.length < mostAsked ? await answered([item]) : []
-    if (!isTold) unanswered.push(item)
-  }
-  return unanswered.flatMap(needs)
+  const told = await eachAnswered<Item, null>(
+    link,
+    all,
+    async (channel, item) => {
+      await work(channel, item)
+      return null
+    },
+    (reply, item) => {
+      const error = refusal(reply, endpoint, doing(item), needs(item))
+      if (error.code === 'FORBIDDEN' && !isOfUnusedKey(reply)) throw error
+      return null
+    },
+  )
+  return all.filter((_, index) => told[index] === 'unanswered').flatMap(needs)
 }

@@ -30,10 +30,10 @@ type Wanted = Parameters<BrokerControl['lackedPermission']>[0]
 export type Ends = Pick<Binding, 'source' | 'destination' | 'destinationKind'> & { routingKey?: string }
 
 /** Most names of a kind that are asked for: RabbitMQ logs each request that it refuses */
-export const mostAsked = 20
+const mostAsked = 20
 
-/** What a question came to: the permission that is missing (of two, one of them); null: none */
-type Told = readonly LackedPermission[] | 'unanswered' | null
+/** The permission that is missing (of two, one of them); null: none */
+type Told = readonly LackedPermission[] | null
 
 /**
  * Does what `BrokerControl.lackedPermission` describes. Throws as `Link.each` does.
@@ -44,28 +44,20 @@ type Told = readonly LackedPermission[] | 'unanswered' | null
  * does.
  */
 export async function lackedPermission(link: Link, of: Wanted): Promise<PermissionAnswer> {
-  const unanswered: Question[] = []
+  const unanswered: LackedPermission[] = []
   // an alarm of the broker blocks a connection from its first publish
   for (const questions of [quietQuestions(of), publishing(of)]) {
     const told = await asked(link, questions)
-    const [lacked] = told.filter(isLacking)
+    const lacked = told.find((it) => it !== null && it !== 'unanswered')
     if (lacked) return { lacked: await oneOf(link, lacked), unanswered: [] }
-    // a request that closes the connection takes the answers to all others with it, so each is asked again alone
-    for (const question of questions.filter((_, index) => told[index] === 'unanswered')) {
-      const [again = null] = await asked(link, [question])
-      if (isLacking(again)) return { lacked: await oneOf(link, again), unanswered: [] }
-      if (again === 'unanswered') unanswered.push(question)
-    }
+    unanswered.push(...questions.flatMap(({ checked }, index) => (told[index] === 'unanswered' ? checked : [])))
   }
-  return { lacked: null, unanswered: unanswered.flatMap(({ checked }) => checked) }
+  return { lacked: null, unanswered }
 }
 
-function isLacking(told: Told): told is readonly LackedPermission[] {
-  return told !== null && told !== 'unanswered'
-}
-
-async function asked(link: Link, questions: readonly Question[]): Promise<Told[]> {
-  return link.each<Question, Told>(
+async function asked(link: Link, questions: readonly Question[]): Promise<(Told | 'unanswered')[]> {
+  return eachAnswered<Question, Told>(
+    link,
     questions,
     async (channel, { send }) => {
       await send(channel)
@@ -73,6 +65,31 @@ async function asked(link: Link, questions: readonly Question[]): Promise<Told[]
     },
     (reply, { checked }) => toldBy(reply, checked),
   )
+}
+
+/**
+ * Asks as `Link.each` does. `unanswered`: the broker closed the connection instead. That takes the answers to all
+ * others with it, so each is asked again alone. As each costs a connection, the rest after `mostAsked` stays unanswered.
+ */
+export async function eachAnswered<Item, Result>(
+  link: Link,
+  items: readonly Item[],
+  work: (channel: Channel, item: Item) => Promise<Result>,
+  settle: (reply: Reply, item: Item) => Result,
+): Promise<(Result | 'unanswered')[]> {
+  const ask = async (some: readonly Item[]): Promise<(Result | 'unanswered')[]> =>
+    link.each<Item, Result | 'unanswered'>(some, work, (reply, item) =>
+      isOfConnection(reply) ? 'unanswered' : settle(reply, item),
+    )
+  const results = await ask(items)
+  let left = mostAsked
+  for (const [index, item] of items.entries()) {
+    if (results[index] !== 'unanswered' || left === 0) continue
+    const [alone = 'unanswered'] = await ask([item])
+    if (alone === 'unanswered') left -= 1
+    results[index] = alone
+  }
+  return results
 }
 
 /** Before 4.0, the broker does not say which permission it means: it is asked for the one that it checks first. */
@@ -232,7 +249,6 @@ export function isOfUnusedKey({ code, text }: Reply): boolean {
  * reason, so none is missing. The name in a refusal decides nothing: RabbitMQ cuts long ones.
  */
 function toldBy(reply: Reply, checked: Question['checked']): Told {
-  if (isOfConnection(reply)) return 'unanswered'
   if (isOfUnusedKey(reply)) return null
   // before 4.0, the broker does not name the permission
   const [, right, kind] =
