@@ -69,7 +69,8 @@ async function asked(link: Link, questions: readonly Question[]): Promise<(Told 
 
 /**
  * Asks as `Link.each` does. `unanswered`: the broker closed the connection instead. That takes the answers to all
- * others with it, so each is asked again alone. As each costs a connection, the rest after `mostAsked` stays unanswered.
+ * others with it, so each is asked again alone. Each costs a connection, so after `mostAsked` the rest stays
+ * unanswered.
  */
 export async function eachAnswered<Item, Result>(
   link: Link,
