@@ -250,6 +250,20 @@ describe('an unfinished repair', () => {
   )
 
   test(
+    'is resumed and leaves the service to the problem that it hid, which is repaired next',
+    async () => {
+      await lab.must('lab', 'break', 'transient-refused', 'unfinished-repair/here')
+      expect(await fixed('resume,reset-queues')).toEqual({
+        exitCode: 0,
+        before: ['service/unfinished-repair'],
+        repairs: ['unlock-changelog done', 'reset-queues done'],
+        after: [],
+      })
+    },
+    timeoutMs,
+  )
+
+  test(
     'of another machine is left to a decision',
     async () => {
       await lab.must('lab', 'break', 'unfinished-repair/elsewhere')

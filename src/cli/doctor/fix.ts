@@ -238,8 +238,9 @@ async function repair(walk: Walk, step: FixStep, report: DoctorReport): Promise<
   tried.add(command!)
   const planned = documents.length
   // without --confirm `resume` asks or refuses where a run is somebody else's, or may be over
-  const errors = tell(report).stories.filter((it) => it.root.severity === 'error')
-  const others = errors.flatMap((it) => (it.root.id === root.id ? [] : [it.root.id]))
+  // a stopped service hides which problem is next, so every other error may be the cause of what is left
+  const errors = report.checks.filter(({ severity }) => severity === 'error')
+  const others = errors.flatMap(({ id }) => (id === root.id ? [] : [id]))
   const more = confirm === undefined || fix === 'resume' ? [] : ['--confirm', confirm]
   const stop = await carry(walk, step, more, others)
   if (!stop && documents.slice(planned).some(({ outcome }) => outcome === 'done'))
