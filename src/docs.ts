@@ -64,10 +64,7 @@ export function generatedTables(
     'command-reference': commandReference(commands),
     schemas: markdownTable(
       ['document of', 'schema'],
-      schemas.map((file) => [
-        code(file.replace('.schema.json', '')),
-        `[${code(file)}](../../src/output/schemas/${file})`,
-      ]),
+      schemas.map((file) => [code(file.replace('.schema.json', '')), code(file)]),
     ),
     'exit-codes': exitCodeTable(),
     checks: checkTable(),

@@ -103,7 +103,7 @@ async function start(words: readonly string[]): Promise<void> {
         assertFolder()
         await run(wish.id, wish.rest, config)
       } catch (thrown) {
-        throw inOwnWords(thrown, typed([program, ...wish.id.split(':')]))
+        throw inOwnWords(thrown, typed([program, ...wish.id.split(':')]), wish.rest)
       }
   }
 }

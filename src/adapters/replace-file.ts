@@ -87,21 +87,24 @@ function nullIfMissing(error: unknown): null {
 export function notReplaced(path: string, cause: unknown): AdminError {
   const code = codeOf(cause)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    const why =
-      code === 'EROFS' ? 'its file system is read-only' : 'this user has no permission to write the file or its folder'
+    const isReadOnly = code === 'EROFS'
+    const why = isReadOnly
+      ? 'its file system is read-only'
+      : 'this user has no permission to write the file or its folder'
     return new AdminError(
       'FORBIDDEN',
       `${path} cannot be changed: ${why}`,
-      [typed(['ls', '-ld', dirname(path), path]), 'run the same command with sudo'],
-      {
-        cause,
-      },
+      isReadOnly
+        ? [typed(['findmnt', '-T', dirname(path)])]
+        : [typed(['ls', '-ld', dirname(path), path]), 'run the same command with sudo'],
+      { cause },
     )
   }
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
   return new AdminError(
     'UNAVAILABLE',
-    `${path} cannot be changed: ${messageOf(cause)}`,
-    [typed(['ls', '-ld', dirname(path), path])],
+    `${path} cannot be changed: ${isFull ? 'the disk is full' : messageOf(cause)}`,
+    [isFull ? typed(['df', '-H', dirname(path)]) : typed(['ls', '-ld', dirname(path), path])],
     { cause },
   )
 }

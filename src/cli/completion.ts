@@ -10,6 +10,8 @@ export interface Candidate {
 type Flag = Pick<Command.Flag.Cached, 'char' | 'summary' | 'type' | 'hidden'> & {
   options?: readonly string[]
   multiple?: boolean
+  /** Between the values of a list */
+  delimiter?: string
 }
 
 /** What the manifest says of a command, as far as completion needs it. */
@@ -162,7 +164,7 @@ async function valuesOf(
   values: Values,
 ): Promise<Candidate[] | null> {
   // the last of a list: `--only broker,ser`
-  const comma = current.lastIndexOf(',') + 1
+  const comma = flag.delimiter === ',' ? current.lastIndexOf(',') + 1 : 0
   const [done, last] = [current.slice(0, comma), current.slice(comma)]
   const within = (all: readonly Candidate[]): Candidate[] =>
     fitting(all, last).map(({ text, about }) => ({ text: `${done}${text}`, about }))
@@ -246,6 +248,17 @@ export function joinedWords(words: readonly string[]): string[] {
     const isPart = /^[=:]+$/.test(word) || (last !== undefined && /[=:]$/.test(last))
     return last !== undefined && isPart ? [...all.slice(0, -1), last + word] : [...all, word]
   }, [])
+}
+
+/** Returns the file that a word of the line names, as the shell that has not yet read it would. */
+export function pathIn(word: string, home = ''): string {
+  const path = word.replace(
+    /^(?:~|"?\$(?:HOME|\{HOME\}))(?=["/]|$)/,
+    (start) => (start.startsWith('"') ? '"' : '') + home,
+  )
+  return path.replace(/'([^']*)'?|"((?:[^"\\]|\\.)*)"?|\\(.)/gs, (_, single, double, one) =>
+    String(single ?? (double as string | undefined)?.replace(/\\(["\\$`])/g, '$1') ?? one),
+  )
 }
 
 /** Words that a shell takes as they stand: a name in somebody's file must not become a command on the line. */

@@ -5,8 +5,9 @@ import { nearestNames } from '../core/nearest.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { command, nested } from '../core/shell-command.ts'
-import { onDeployment, typed } from '../core/typed.ts'
+import { onDeployment, typed, typedWords } from '../core/typed.ts'
 import type { ErrorDocument } from '../output/error-text.ts'
+import { beforeDashes } from './write.ts'
 
 /** Exit code for a bug in this program */
 const bugExitCode = 70
@@ -63,18 +64,23 @@ export function isOutput(thrown: unknown): boolean {
 
 /**
  * Returns oclif's own errors (a missing, unknown or malformed flag or argument) in this program's words. Completes a
- * suggestion that begins with a flag to a whole command. Leaves everything else as it is.
+ * suggestion that begins with a flag to a whole command, with the deployment and the configuration of the words that
+ * were typed after `program`. Leaves everything else as it is.
  */
-export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
-  if (thrown instanceof AdminError) return withCommand(thrown, program)
+export function inOwnWords(thrown: unknown, program: Suggestion, words: readonly string[] = []): unknown {
+  if (thrown instanceof AdminError) return withCommand(thrown, program, words)
   if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
   const help = command`${nested(program)} --help`
   const { flags, args, parse } = thrown as Error & {
     flags?: readonly string[]
     args?: readonly { name: string; description?: string }[]
-    parse?: { input?: { flags?: Record<string, unknown> } }
+    parse?: {
+      input?: { flags?: Record<string, unknown>; args?: object }
+      output?: { flags?: Record<string, unknown> }
+    }
   }
   const known = parse?.input?.flags
+  const given = parse?.output?.flags ?? {}
   if (/^Missing \d+ required arg/.test(thrown.message) && args) {
     const needed = args.map(({ name, description = name.toUpperCase() }) => description).join(' and ')
     return new AdminError('USAGE', `\`${program}\` needs ${needed}`, [help], { cause: thrown })
@@ -82,8 +88,10 @@ export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   if (/^Unexpected argument/.test(thrown.message) && args) {
     const words = (args as readonly unknown[]).map(String)
     const [word] = words
+    const isName =
+      Object.keys(parse?.input?.args ?? {}).length === 0 && !('deployment' in given) && given['all'] !== true
     const meant =
-      words.length === 1 && known !== undefined && 'deployment' in known
+      words.length === 1 && known !== undefined && 'deployment' in known && isName
         ? [command`${nested(program)} ${nested(onDeployment(word!))}`]
         : []
     return new AdminError('USAGE', `\`${program}\` takes no argument: ${words.join(', ')}`, [...meant, help], {
@@ -99,12 +107,37 @@ export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
 }
 
-function withCommand(error: AdminError, program: Suggestion): AdminError {
-  if (!error.suggestions.some(isFlag)) return error
-  const suggestions = error.suggestions.map((text) =>
-    isFlag(text) ? command`${nested(program)} ${nested(text)}` : text,
-  )
+function withCommand(error: AdminError, program: Suggestion, words: readonly string[]): AdminError {
+  const { deployment, config } = chosenIn(words)
+  const both = [...deployment, ...config]
+  const completed = (text: Suggestion): Suggestion => {
+    if (text === listOfChecks) return followed(listOfChecks, both)
+    if (!isFlag(text)) return text
+    const named = typedWords(text)?.[0]?.replace(/=.*/s, '')
+    const kept = named === '--config' ? deployment : named === '-d' || named === '--deployment' ? config : both
+    return command`${nested(followed(program, kept))} ${nested(text)}`
+  }
+  const suggestions = error.suggestions.map(completed)
+  if (suggestions.every((text, at) => text === error.suggestions[at])) return error
   return new AdminError(error.code, error.message, suggestions, { cause: error.cause, obstacle: error.obstacle })
+}
+
+const listOfChecks = command`testops-admin checks`
+
+function followed(program: Suggestion, flags: readonly string[]): Suggestion {
+  return flags.length === 0 ? program : command`${nested(program)} ${nested(typed(flags))}`
+}
+
+/** Returns the flags among typed words that choose a deployment and a configuration. */
+function chosenIn(words: readonly string[]): { deployment: string[]; config: string[] } {
+  const line = beforeDashes(words)
+  const of = (...names: readonly string[]): string[] =>
+    line.flatMap((word, at) => {
+      const [name = '', joined] = word.startsWith('--') ? word.split(/=(.*)/s) : [word]
+      const value = joined ?? line[at + 1]
+      return !names.includes(name) || value === undefined || value.startsWith('-') ? [] : [name, value]
+    })
+  return { deployment: of('-d', '--deployment'), config: of('--config') }
 }
 
 function isFlag(suggestion: string): boolean {

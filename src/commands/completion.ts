@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
-import { candidatesFor, joinedWords, linesFor, scriptFor, shells } from '../cli/completion.ts'
+import { candidatesFor, joinedWords, linesFor, pathIn, scriptFor, shells } from '../cli/completion.ts'
 import type { Candidate, KnownCommand, Shell, Values } from '../cli/completion.ts'
 import { print } from '../cli/write.ts'
 
@@ -50,8 +50,9 @@ export default class Completion extends BaseCommand {
 function valuesFor(words: readonly string[]): Values {
   const at = words.indexOf('--config')
   const joined = words.find((word) => word.startsWith('--config='))?.slice('--config='.length)
-  const file = joined ?? (at < 0 ? process.env.TESTOPS_ADMIN_CONFIG : words[at + 1])
   const environment = process.env
+  const typed = joined ?? (at < 0 ? undefined : words[at + 1])
+  const file = typed === undefined ? environment.TESTOPS_ADMIN_CONFIG : pathIn(typed, environment.HOME)
   const safe = async (read: () => Promise<readonly Candidate[]>): Promise<readonly Candidate[]> =>
     read().catch(() => [])
   return {
@@ -59,8 +60,8 @@ function valuesFor(words: readonly string[]): Values {
       safe(async () => {
         const { knownDeployments } = await import('../runtime/index.ts')
         const request = { file, environment, workingDirectory: process.cwd() }
-        const known = await knownDeployments(request, { isSearching: false })
-        return known.map(({ name, platform }) => ({ text: name, about: platform ?? 'its entry is wrong' }))
+        const { deployments } = await knownDeployments(request, { isSearching: false })
+        return deployments.map(({ name, platform }) => ({ text: name, about: platform ?? 'its entry is wrong' }))
       }),
     checks: async (deployments) =>
       safe(async () => {

@@ -14,17 +14,18 @@ export default class Deployments extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Deployments)
     const { knownDeployments } = await import('../runtime/index.ts')
-    const known = await interruptible(async (signal) =>
+    const { deployments, missing } = await interruptible(async (signal) =>
       knownDeployments({ file: flags.config, environment: process.env, workingDirectory: process.cwd(), signal }),
     )
     const document: DeploymentsDocument = {
       schemaVersion: 1,
-      deployments: known.map(({ error, ...rest }) => ({
+      deployments: deployments.map(({ error, ...rest }) => ({
         ...rest,
         ...(error && {
           error: { code: error.code, message: error.message, suggestions: [...error.suggestions] },
         }),
       })),
+      ...(missing && { missing }),
     }
     this.show(flags, document, deploymentsText)
   }

@@ -12,7 +12,7 @@ export async function holdsLab(layout: LabLayout): Promise<boolean> {
 }
 
 /** Lists the names of everything in the lab's folder. Throws UNAVAILABLE if it cannot be read. */
-export async function namesIn({ root }: LabLayout): Promise<string[]> {
+async function namesIn({ root }: LabLayout): Promise<string[]> {
   try {
     return await readdir(root)
   } catch (error) {
@@ -67,7 +67,14 @@ export async function locksIn(layout: LabLayout): Promise<string[]> {
   return (await namesIn(layout)).filter((name) => isLock(layout, name) && name !== basename(layout.lock))
 }
 
-export function isLock({ lock }: LabLayout, name: string): boolean {
+/** Lists what is neither the lab's lock nor the records of repairs, which a deployment called `lab` keeps there. */
+export async function othersIn(layout: LabLayout): Promise<string[]> {
+  return (await namesIn(layout)).filter(
+    (name) => !isLock(layout, name) && !/^(?:runs|repair\.lock(?:\..*)?)$/.test(name),
+  )
+}
+
+function isLock({ lock }: LabLayout, name: string): boolean {
   return name === basename(lock) || name.startsWith(`${basename(lock)}.`)
 }
 

@@ -4,7 +4,7 @@ import { codeOf } from '../core/error.ts'
 import { dropVhost } from './access/broker.ts'
 import { dropDatabase } from './access/database.ts'
 import { removeSessions } from './access/sessions.ts'
-import { holdsLab, isLock, locksIn, namesIn, partsIn, tracesIn } from './contents.ts'
+import { holdsLab, locksIn, othersIn, partsIn, tracesIn } from './contents.ts'
 import { endDrill } from './drill-record.ts'
 import { stopExternalSystem } from './external-system/control.ts'
 import { isNoRoom, labLayout } from './layout.ts'
@@ -88,7 +88,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     await endStragglers(directory)
   // removed last: while the state exists, the rest is known to belong to a lab
   await rm(layout.state, { force: true })
-  const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
+  const others = await othersIn(layout)
   if (others.length > 0)
     options.progress(`${layout.root} was not removed: the folder contains other files (${others.join(', ')})`)
   return removed

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { AdminError, messageOf } from '../core/error.ts'
 import { prepareBroker } from './access/broker.ts'
 import { prepareDatabase } from './access/database.ts'
-import { holdsLab, isLock, namesIn } from './contents.ts'
+import { holdsLab, othersIn } from './contents.ts'
 import { removeLab } from './down.ts'
 import { goOn, remember, serversOf } from './lab.ts'
 import type { Lab, LabOptions } from './lab.ts'
@@ -126,7 +126,7 @@ async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest):
 
 /** Throws REFUSED if the folder holds other files: removing the lab could remove some of them. */
 async function assertOnlyOurs(layout: LabLayout): Promise<void> {
-  const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
+  const others = await othersIn(layout)
   if (others.length === 0) return
   const shown = [...others.slice(0, 3), ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
   throw new AdminError('REFUSED', `cannot put a lab into ${layout.root}: the folder contains other files (${shown})`, [

@@ -12,11 +12,13 @@ export interface DeploymentsDocument {
     /** A file, or what was found, for people */
     where: string
     platform: string | null
-    /** True if a command without -d uses it */
+    /** True if a command without -d uses it, also by TESTOPS_ADMIN_DEPLOYMENT */
     current: boolean
     /** Why its entry is wrong */
     error?: RunError
   }[]
+  /** What commands without -d would use, but none of these has that name */
+  missing?: { name: string; by: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current' }
 }
 
 /** What `use --json` prints. */
@@ -31,6 +33,9 @@ export interface UseDocument {
 /** Characters of an error that are shown; `doctor` for this deployment alone shows all */
 const mostOfError = 200
 
+/** Characters of a name that nothing has */
+const mostOfName = 60
+
 const headings = {
   configuration: 'In the configuration',
   found: 'Found without a configuration',
@@ -38,7 +43,7 @@ const headings = {
 } as const
 
 /** Returns the deployments by where they were found; a star marks the one that is used without -d. */
-export function deploymentsText({ deployments }: DeploymentsDocument, screen: Screen): string {
+export function deploymentsText({ deployments, missing }: DeploymentsDocument, screen: Screen): string {
   const width = Math.max(...deployments.map(({ name }) => widthOf(printable(name))))
   const paint = paintFor(screen)
   const blocks = (['configuration', 'found', 'lab'] as const).flatMap((source) => {
@@ -58,12 +63,21 @@ export function deploymentsText({ deployments }: DeploymentsDocument, screen: Sc
     })
     return [[`${headings[source]}${place}:`, ...lines].join('\n')]
   })
-  const end = !deployments.some(({ source }) => source === 'configuration')
-    ? 'Name one with -d NAME. To choose one for all commands, write a configuration: testops-admin init'
-    : deployments.some(({ current }) => current)
-      ? 'The one with * is used if a command names none. Choose another: testops-admin use NAME'
-      : 'Name one with -d NAME, or choose one for all commands: testops-admin use NAME'
+  const end = `${missing ? `${absentText(missing)} ` : ''}${nextText(deployments)}`
   return `${[...blocks, hang('', end, screen.columns).join('\n')].join('\n\n')}\n`
+}
+
+function absentText({ name, by }: NonNullable<DeploymentsDocument['missing']>): string {
+  const whose = by === 'current' ? '`current` in the configuration' : by
+  return `${whose} names \`${clip(printable(name), mostOfName)}\`, but there is no such deployment.`
+}
+
+function nextText(deployments: DeploymentsDocument['deployments']): string {
+  if (!deployments.some(({ source }) => source === 'configuration'))
+    return 'Name one with -d NAME. To choose one for all commands, write a configuration: testops-admin init'
+  return deployments.some(({ current }) => current)
+    ? 'The one with * is used if a command names none. Choose another: testops-admin use NAME'
+    : 'Name one with -d NAME, or choose one for all commands: testops-admin use NAME'
 }
 
 /** Returns which deployment is used from now on. */

@@ -65,16 +65,21 @@ export async function refuseInputs(
 
 /**
  * Writes a document to each file, in one step: a reader finds the former document or this one. Throws FORBIDDEN,
- * UNAVAILABLE once it has tried all.
+ * UNAVAILABLE once it has tried all: why the first was not written, and which others were not.
  */
 export async function writeOutputFiles<F>(
   outputs: readonly OutputFile<F>[],
   textOf: (format: F) => string,
 ): Promise<void> {
-  const failures: unknown[] = []
+  const failures: { path: string; error: unknown }[] = []
   for (const { path, format } of outputs)
-    await writeOutput(path, textOf(format)).catch((error: unknown) => void failures.push(error))
-  if (failures.length > 0) throw failures[0]
+    await writeOutput(path, textOf(format)).catch((error: unknown) => void failures.push({ path, error }))
+  const [first, ...others] = failures
+  if (!first) return
+  const { error } = first
+  if (others.length === 0 || !(error instanceof AdminError)) throw error
+  const more = others.map(({ path }) => path).join(', ')
+  throw new AdminError(error.code, `${error.message}. Not written either: ${more}`, error.suggestions, { cause: error })
 }
 
 /**

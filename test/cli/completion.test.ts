@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { candidatesFor, joinedWords, linesFor, scriptFor, shells } from '../../src/cli/completion.ts'
+import { candidatesFor, joinedWords, linesFor, pathIn, scriptFor, shells } from '../../src/cli/completion.ts'
 import type { Candidate, KnownCommand, Values } from '../../src/cli/completion.ts'
 
 const named = (...texts: string[]): Candidate[] => texts.map((text) => ({ text, about: `about ${text}` }))
@@ -18,7 +18,7 @@ const commands = [
   command('doctor', {
     flags: {
       ...common,
-      only: { type: 'option', summary: 'Only', multiple: true },
+      only: { type: 'option', summary: 'Only', multiple: true, delimiter: ',' },
       'fail-on': { type: 'option', summary: 'Fail', options: ['warning', 'error'] },
       output: { type: 'option', summary: 'File', multiple: true },
       secret: { type: 'boolean', hidden: true },
@@ -70,6 +70,7 @@ describe('what may stand in place of the last word', () => {
     ['doctor -d a --deployment=b --only own/', ['own/of-a', 'own/of-b']],
     ['doctor --all --only own/', ['own/of-all']],
     ['doctor --fail-on ', ['warning', 'error']],
+    ['doctor --fail-on warning,', []],
     ['doctor --output ', null],
     ['doctor x', []],
     ['doctor -- ', null],
@@ -92,6 +93,23 @@ describe('what may stand in place of the last word', () => {
       await candidatesFor(line.split(' '), commands, values)
     expect(asked).toEqual([null, 'prod', 'staging'])
   })
+})
+
+test.each([
+  ['a.yaml', 'a.yaml'],
+  ['~/a.yaml', '/home/me/a.yaml'],
+  ['~other/a.yaml', '~other/a.yaml'],
+  ['$HOME/a.yaml', '/home/me/a.yaml'],
+  ['"${HOME}/my dir/a.yaml"', '/home/me/my dir/a.yaml'],
+  ['"$HOME"/a.yaml', '/home/me/a.yaml'],
+  ["'my dir'/a.yaml", 'my dir/a.yaml'],
+  ["'$HOME/a.yaml'", '$HOME/a.yaml'],
+  ['my\\ dir/a.yaml', 'my dir/a.yaml'],
+  ['"a \\"b\\".yaml"', 'a "b".yaml'],
+  ['$HOMES/a.yaml', '$HOMES/a.yaml'],
+  ['', ''],
+])('the word %s names the file %s', (word, file) => {
+  expect(pathIn(word, '/home/me')).toBe(file)
 })
 
 test('what bash has split is put together again', () => {

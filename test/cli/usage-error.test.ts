@@ -49,6 +49,18 @@ describe("oclif's errors are wrong usage", () => {
   })
 })
 
+test.each<[line: string[], args: Record<string, ReturnType<typeof Args.string>>, meant: string[]]>([
+  [['prod'], {}, ['tool doctor -d prod']],
+  [['prod', 'b'], {}, []],
+  [['a', 'b'], { name: Args.string() }, []],
+  [['prod', '--all'], {}, []],
+  [['prod', '-d', 'other'], {}, []],
+])('an argument too many is the name of a deployment only if it can be: %j', async (line, args, meant) => {
+  const flags = { deployment: Flags.string({ char: 'd' }), all: Flags.boolean() }
+  const error: unknown = await Parser.parse(line, { args, flags, strict: true }).catch((thrown: unknown) => thrown)
+  expect(inOwnWords(error, 'tool doctor')).toMatchObject({ suggestions: [...meant, 'tool doctor --help'] })
+})
+
 test('a suggestion that begins with a flag is completed to what is typed', () => {
   const cause = new Error('why')
   const error = new AdminError('USAGE', 'no deployment `prd`', ['-d prod', '--only broker', 'tool checks'], { cause })
@@ -60,6 +72,21 @@ test('a suggestion that begins with a flag is completed to what is typed', () =>
     suggestions: ['tool doctor -d prod', 'tool doctor --only broker', 'tool checks'],
     cause,
   })
+})
+
+test.each<[typed: string[], suggestion: string, completed: string]>([
+  [['--only', 'x', '-d', 'prod'], '--only broker', 'tool doctor -d prod --only broker'],
+  [['-d', 'prd', '--config', 'my file.yaml'], '-d prod', "tool doctor --config 'my file.yaml' -d prod"],
+  [['--deployment=prd', '--config=a.yaml'], '--deployment prod', 'tool doctor --config a.yaml --deployment prod'],
+  [['-d', 'a', '--config', 'x'], '--config y.yaml', 'tool doctor -d a --config y.yaml'],
+  [['-d', 'a', '-d', 'b'], '--skip x', 'tool doctor -d a -d b --skip x'],
+  [['--', '-d', 'a'], '--skip x', 'tool doctor --skip x'],
+  [['--config', 'a.yaml'], 'testops-admin checks', 'testops-admin checks --config a.yaml'],
+  [['--config', 'a.yaml'], 'testops-admin lab up', 'testops-admin lab up'],
+  [['--config'], '--skip x', 'tool doctor --skip x'],
+])('what was typed to choose a deployment is kept: %j and %s', (words, suggestion, completed) => {
+  const error = new AdminError('USAGE', 'wrong', [suggestion])
+  expect(inOwnWords(error, 'tool doctor', words)).toMatchObject({ suggestions: [completed] })
 })
 
 test.each([new AdminError('BUSY', 'busy'), new Errors.ExitError(0), new TypeError('x'), 'text'])(

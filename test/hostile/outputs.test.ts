@@ -265,6 +265,11 @@ const printings: Readonly<Record<string, Printing>> = {
           },
         ],
       },
+      {
+        schemaVersion: 1 as const,
+        deployments: [{ name: 'prod', source: 'lab' as const, where: 'x', platform: 'host', current: false }],
+        missing: { name: 'gone', by: 'current' as const },
+      },
     ],
     deploymentsText,
   ),

@@ -79,6 +79,15 @@ describe('a folder with other things in it', () => {
     expect(asked.said).toEqual([`${root} was not removed: the folder contains other files (lab.json.bak, notes.txt)`])
     expect((await readdir(root)).sort()).toEqual(['lab.json.bak', 'notes.txt'])
   })
+
+  test('is left with the records of a deployment that is called lab, without a word', async () => {
+    const records = { 'runs/a/journal.jsonl': '', 'repair.lock': '' }
+    const root = await folderWith({ ...records, 'lab.json': '{"schemaVersion": ' })
+    const asked = options(root)
+    expect(await takeLabDown(asked)).toEqual({ found: true, removed: [] })
+    expect(asked.said).toEqual([])
+    expect((await readdir(root)).sort()).toEqual(['repair.lock', 'runs'])
+  })
 })
 
 test.each([

@@ -10,7 +10,7 @@ import { chosenDeployment } from '../chosen-deployment.ts'
 import { noteIgnored } from '../write.ts'
 import { filledError } from '../repair/session.ts'
 import type { About } from './document.ts'
-import { command, nested } from '../../core/shell-command.ts'
+import { command, nested, typed } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 /** The flags of `scan-logs` that say what to scan. */
@@ -150,9 +150,9 @@ function offsetMs(zone: string): number {
 
 function noTime(flag: string, text: string): AdminError {
   return new AdminError('USAGE', `${flag}: invalid time \`${text}\``, [
-    command`${flag} 2h`,
-    command`${flag} 2026-11-22`,
-    command`${flag} 2026-11-22T10:30`,
-    command`${flag} 2026-11-22T10:30:00+03:00`,
+    typed([flag, '2h']),
+    typed([flag, '2026-11-22']),
+    typed([flag, '2026-11-22T10:30']),
+    typed([flag, '2026-11-22T10:30:00+03:00']),
   ])
 }

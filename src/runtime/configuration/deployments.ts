@@ -10,6 +10,7 @@ import { labConfigurationFile } from '../paths.ts'
 import { exists } from './find.ts'
 import type { ConfigurationRequest } from './find.ts'
 import { everyDeployment, readConfiguration, withoutConfiguration } from './load.ts'
+import type { EveryDeployment } from './load.ts'
 import { possiblePlatforms } from './schema.ts'
 import { isOfLab, unknownDeployment } from './select.ts'
 import type { DeploymentRequest } from './select.ts'
@@ -22,9 +23,15 @@ export interface KnownDeployment {
   where: string
   /** `host or kubernetes` if only the commands find out; null: the entry is wrong */
   platform: string | null
-  /** True if a command without -d uses it */
+  /** True if a command without -d uses it, also by TESTOPS_ADMIN_DEPLOYMENT */
   current: boolean
   error?: AdminError
+}
+
+/** A name that commands without -d would use although no deployment has it, and what says it. */
+export interface MissingDeployment {
+  name: string
+  by: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current'
 }
 
 /**
@@ -34,25 +41,28 @@ export interface KnownDeployment {
 export async function knownDeployments(
   request: DeploymentRequest,
   { isSearching = true } = {},
-): Promise<KnownDeployment[]> {
+): Promise<{ deployments: KnownDeployment[]; missing?: MissingDeployment }> {
   const every = await everyDeployment(request)
   const lab = await ofLab(request)
   const own = every ? configured(every) : isSearching ? await foundHere(request, lab.length > 0) : []
-  return [...own, ...lab.filter(({ name }) => !own.some((it) => it.name === name))]
+  const all = [...own, ...lab.filter(({ name }) => !own.some((it) => it.name === name))]
+  const { TESTOPS_ADMIN_DEPLOYMENT: named = '' } = request.environment
+  const chosen = named === '' ? every?.current : named
+  if (chosen === undefined) return { deployments: all }
+  const by = named === '' ? 'current' : 'TESTOPS_ADMIN_DEPLOYMENT'
+  return {
+    deployments: all.map((it) => ({ ...it, current: it.name === chosen && (by !== 'current' || own.includes(it)) })),
+    ...(!(by === 'current' ? own : all).some(({ name }) => name === chosen) && { missing: { name: chosen, by } }),
+  }
 }
 
-function configured({
-  file,
-  current,
-  deployments,
-}: NonNullable<Awaited<ReturnType<typeof everyDeployment>>>): KnownDeployment[] {
-  const used = current ?? (deployments.size === 1 ? [...deployments.keys()][0] : undefined)
+function configured({ file, deployments }: EveryDeployment): KnownDeployment[] {
   return [...deployments].map(([name, settings]) => ({
     name,
     source: 'configuration',
     where: file,
     platform: settings instanceof AdminError ? null : possiblePlatforms(settings).join(' or '),
-    current: name === used,
+    current: deployments.size === 1,
     ...(settings instanceof AdminError && { error: settings }),
   }))
 }
@@ -144,11 +154,13 @@ export function withCurrent(text: string, name: string): string | null {
   const { value, positionOf } = parseYaml(text)
   const lines = text.split('\n')
   const at = positionOf(['current'])
+  // as the other lines end
+  const end = lines[0]?.endsWith('\r') ? '\r' : ''
   const entries = [`current: ${name}`, `current: ${JSON.stringify(name)}`]
   const edits = entries.map((entry) => {
     if (at === null) {
       const before = positionOf(['deployments'])
-      return before && [...lines.slice(0, before.line - 1), entry, ...lines.slice(before.line - 1)]
+      return before && [...lines.slice(0, before.line - 1), `${entry}${end}`, ...lines.slice(before.line - 1)]
     }
     const line = lines[at.line - 1] ?? ''
     const rest = restOf(line)

@@ -51,7 +51,8 @@ export async function exists(file: string): Promise<boolean> {
 
 /** Returns a file's path as errors name it: relative to the working directory if the file lies below that. */
 export function shownAs(file: string, workingDirectory: string): string {
-  const path = relative(workingDirectory, file)
+  // the directory itself, where a file is meant
+  const path = relative(workingDirectory, file) || '.'
   return path.startsWith('..') || isAbsolute(path) ? file : path
 }
 

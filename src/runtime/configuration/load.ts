@@ -5,9 +5,9 @@ import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/asser
 import { parseYaml } from '../../adapters/yaml/index.ts'
 import { isRecord } from '../../adapters/http.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
-import { didYouMean, nearestNames } from '../../core/nearest.ts'
+import { closestNames, didYouMean, nearestNames } from '../../core/nearest.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
-import { asPath, command, sentence } from '../../core/shell-command.ts'
+import { asPath, command } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import type { Environment } from '../paths.ts'
 import type { ConfigurationRequest } from './find.ts'
@@ -67,6 +67,8 @@ export interface Configuration {
   /** Absolute path */
   file: string
   settings: Settings
+  /** Why `current` cannot be used: for commands that name no deployment */
+  wrongCurrent?: AdminError
 }
 
 /**
@@ -114,12 +116,14 @@ export function withoutConfiguration(
 export async function findConfiguration(request: ConfigurationRequest): Promise<Configuration | null> {
   const { environment, workingDirectory } = request
   const file = await configurationFile(request)
-  return file === null ? null : readConfiguration(file, { environment, workingDirectory })
+  return file === null ? null : readConfiguration(file, { environment, workingDirectory, config: request.file })
 }
 
 interface Around {
   environment: Environment
   workingDirectory: string
+  /** `--config`, for commands that are suggested */
+  config?: string | undefined
 }
 
 /**
@@ -137,7 +141,9 @@ export async function readConfiguration(file: string, around: Around): Promise<C
 
 async function readAndValidate(file: string, around: Around): Promise<Configuration> {
   const { value, at } = await readDocument(file, around)
-  return { file, settings: settingsIn(value, { at, directory: dirname(file) }) }
+  const settings = settingsIn(value, { at, directory: dirname(file) })
+  const wrongCurrent = wrongCurrentIn(settings, at, around.config)
+  return { file, settings, ...(wrongCurrent && { wrongCurrent }) }
 }
 
 interface Read {
@@ -161,7 +167,7 @@ async function readDocument(file: string, { environment, workingDirectory }: Aro
 
 function settingsIn(value: unknown, place: Pick<Read, 'at'> & { directory: string }): Settings {
   const settings = validate(schema, value, place)
-  checkNames(settings, place.at)
+  assertNamesAny(settings, place.at)
   for (const [name, deployment] of settings.deployments) {
     assertKeysCount(name, deployment, place.at)
     assertOwnChecks(name, deployment, place.at)
@@ -201,7 +207,6 @@ export async function everyDeployment(request: ConfigurationRequest): Promise<Ev
       throw error
     }
   }
-  // a `current` that names none: the commands that need it say so, and `use` corrects it
   const deployments = new Map(Object.keys(all).map((name) => [name, one(name)]))
   return { file, current: typeof current === 'string' ? current : undefined, deployments }
 }
@@ -210,17 +215,27 @@ function entriesOf(file: string, { current, deployments }: Settings): EveryDeplo
   return { file, current, deployments }
 }
 
-function checkNames(settings: Settings, at: (path: string[]) => string): void {
-  const names = [...settings.deployments.keys()]
-  if (names.length === 0)
+function assertNamesAny({ deployments }: Settings, at: (path: string[]) => string): void {
+  if (deployments.size === 0)
     throw new AdminError('CONFIGURATION', `\`deployments\` at ${at(['deployments'])} names no deployment`)
-  const { current } = settings
-  if (current === undefined || names.includes(current)) return
+}
+
+/** Returns the error for a `current` that names none: what is named with -d can still be used. */
+function wrongCurrentIn(
+  { current, deployments }: Settings,
+  at: (path: string[]) => string,
+  config: string | undefined,
+): AdminError | null {
+  if (current === undefined || deployments.has(current)) return null
+  const names = [...deployments.keys()]
   const hint = didYouMean(current, names)
-  throw new AdminError(
+  const near = closestNames(current, names)
+  return new AdminError(
     'CONFIGURATION',
     `\`current\` at ${at(['current'])} names \`${current}\`, which is not in \`deployments\`${hint ? `; ${hint}` : ''}`,
-    names.map((name) => sentence`current: ${name}`),
+    (near.length > 0 ? near : names).map((name) =>
+      typed(['testops-admin', 'use', name, ...(config === undefined ? [] : ['--config', config])]),
+    ),
   )
 }
 

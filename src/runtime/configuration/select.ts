@@ -36,9 +36,10 @@ const labAsOthers: readonly string[] = ['lab-owner', 'lab-guest']
 
 /**
  * Selects the deployment of that name; without a name, the `current` one, otherwise the only one. Throws USAGE for an
- * unknown name, CONFIGURATION if there are several and none is chosen.
+ * unknown name, CONFIGURATION if there are several and none is chosen, or `current` names none.
  */
 export function selectDeployment(configuration: Configuration, name?: string): SelectedDeployment {
+  if (name === undefined && configuration.wrongCurrent) throw configuration.wrongCurrent
   const { deployments, current } = configuration.settings
   const names = [...deployments.keys()]
   const chosen = name ?? current ?? (names.length === 1 ? names[0] : undefined)

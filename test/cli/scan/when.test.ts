@@ -47,4 +47,7 @@ test.each([
 ])('%j is no time', (text) => {
   expect(() => read(text)).toThrow(AdminError)
   expect(() => read(text)).toThrow(`--since: invalid time \`${text}\``)
+  expect(() => read(text)).toThrow(
+    expect.objectContaining({ suggestions: expect.arrayContaining(['--since 2h', '--since 2026-11-22']) as unknown }),
+  )
 })

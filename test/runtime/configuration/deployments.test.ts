@@ -19,6 +19,12 @@ describe('withCurrent', () => {
       'b',
       'current: b\r\ndeployments:\r\n  b: {}\r\n',
     ],
+    [
+      'with the ends of lines that the others have',
+      'deployments:\r\n  b: {}\r\n',
+      'b',
+      'current: b\r\ndeployments:\r\n  b: {}\r\n',
+    ],
     ['an empty one', `current:\n${two}`, 'prod', `current: prod\n${two}`],
     ['a name that is a number', two, '123', `current: "123"\n${two}`],
     ['a name that is a yes', two, 'true', `current: "true"\n${two}`],
@@ -91,7 +97,7 @@ test('the configured deployments, a wrong one with its reason, and the lab while
   const state = await folderWith({})
   const environment = { HOME: folder, TESTOPS_ADMIN_LAB_DIR: state }
   const known = async (): Promise<unknown> =>
-    (await knownDeployments({ environment, workingDirectory: folder })).map(
+    (await knownDeployments({ environment, workingDirectory: folder })).deployments.map(
       ({ name, source, platform, current, error }) => [name, source, platform, current, error?.message.split(';')[0]],
     )
   const own = [
@@ -103,4 +109,19 @@ test('the configured deployments, a wrong one with its reason, and the lab while
     mode: 0o600,
   })
   expect(await known()).toEqual([...own, ['lab', 'lab', 'host', false, undefined]])
+})
+
+test.each([
+  ['the current one', 'current: b\n', undefined, 'b', undefined],
+  ['none, if there are several', '', undefined, null, undefined],
+  ['the one of the environment', 'current: b\n', 'c', 'c', undefined],
+  ['none, if the environment names none', 'current: b\n', 'zz', null, { name: 'zz', by: 'TESTOPS_ADMIN_DEPLOYMENT' }],
+  ['none, if `current` names none', 'current: zz\n', undefined, null, { name: 'zz', by: 'current' }],
+])('a command without -d uses %s', async (_, current, named, wanted, missing) => {
+  const text = `${current}deployments:\n  b: {url: "https://b.example.org"}\n  c: {url: "https://c.example.org"}\n`
+  const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
+  const environment = { HOME: workingDirectory, ...(named !== undefined && { TESTOPS_ADMIN_DEPLOYMENT: named }) }
+  const known = await knownDeployments({ environment, workingDirectory })
+  expect(known.deployments.find((it) => it.current)?.name ?? null).toBe(wanted)
+  expect(known.missing).toEqual(missing)
 })

@@ -39,6 +39,19 @@ test.each([
   expect(message.replace(join(workingDirectory, 'testops-admin.yaml'), 'FILE')).toBe(expected)
 })
 
+test('a `current` that names none is an error only for who names none', async () => {
+  const workingDirectory = await folderWith({ 'testops-admin.yaml': `current: prdo\n${two}` })
+  const around = { environment: {}, workingDirectory }
+  expect((await findDeployment({ name: 'staging', ...around })).name).toBe('staging')
+  const said =
+    'CONFIGURATION: `current` at testops-admin.yaml:1 names `prdo`, which is not in `deployments`; did you mean `prod`?'
+  expect(await errorOf(findDeployment(around))).toBe(said)
+  const file = join(workingDirectory, 'testops-admin.yaml')
+  await expect(findDeployment({ ...around, file })).rejects.toMatchObject({
+    suggestions: [`testops-admin use prod --config ${file}`],
+  })
+})
+
 test('lab is the practice deployment, unless the configuration has one of that name', async () => {
   const folder = await folderWith({
     'lab/testops-admin.yaml':
