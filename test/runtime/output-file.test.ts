@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { notReplaced } from '../../src/adapters/replace-file.ts'
+import { writeOutputFiles } from '../../src/runtime/output-file.ts'
+import { folderWith } from './folder.ts'
+
+test.each([
+  ['EROFS', 'FORBIDDEN', 'its file system is read-only', ['findmnt -T /a']],
+  [
+    'EACCES',
+    'FORBIDDEN',
+    'this user has no permission to write the file or its folder',
+    ['ls -ld /a /a/b', 'run the same command with sudo'],
+  ],
+  ['ENOSPC', 'UNAVAILABLE', 'the disk is full', ['df -H /a']],
+  ['EIO', 'UNAVAILABLE', 'i/o error', ['ls -ld /a /a/b']],
+])('%s: what helps is suggested', (code, kind, why, suggestions) => {
+  expect(notReplaced('/a/b', Object.assign(new Error('i/o error'), { code }))).toMatchObject({
+    code: kind,
+    message: `/a/b cannot be changed: ${why}`,
+    suggestions,
+  })
+})
+
+test('every file that was not written is named, and the others are written', async () => {
+  const folder = await folderWith({ 'there/x': '' })
+  const outputs = ['gone/a.md', 'there/b.md', 'gone/c.md'].map((name) => ({ path: join(folder, name), format: name }))
+  await expect(writeOutputFiles(outputs, (format) => format)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringMatching(
+      /^\S+\/gone\/a\.md cannot be changed: .*\. Not written either: \S+\/gone\/c\.md$/,
+    ) as string,
+  })
+})
