@@ -78,6 +78,16 @@ function reported(
   }
 }
 
+const whileBusy =
+  'testops-admin doctor -d {deployment}   # run the checks again once the running migration or repair has finished'
+const begins = whileBusy.slice(0, whileBusy.indexOf(' -d '))
+const ends = whileBusy.slice(whileBusy.indexOf('   # '))
+
+/** True if a repair has to wait until a migration or another repair has finished, by the first command of its remedy. */
+export function waitsForOther({ commands: [first = ''] }: Pick<Remedy, 'commands'>): boolean {
+  return first.startsWith(begins) && first.endsWith(ends)
+}
+
 const starts = /^testops-admin service (?:re)?start /
 
 /** Puts the commands of a remedy in an order in which the deployment refuses none now. */
@@ -88,11 +98,7 @@ function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
   if (isByRepair(own) && isBusy)
     return {
       ...own,
-      commands: [
-        'testops-admin doctor -d {deployment}   # run the checks again once the running migration or repair ' +
-          'has finished',
-        ...commands,
-      ],
+      commands: [whileBusy, ...commands],
     }
   const waits = first !== undefined && first !== commands[0] && (isByRepair(own) || isByRun(own))
   return waits ? { ...own, commands: [first, ...commands] } : own

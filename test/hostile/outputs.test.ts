@@ -9,7 +9,7 @@ import { deploymentsText, useText } from '../../src/output/deployments.ts'
 import { fleetText } from '../../src/output/doctor/fleet.ts'
 import { doctorJunit, doctorMarkdown, doctorPrometheus, fleetPrometheus } from '../../src/output/doctor/formats.ts'
 import { doctorChanges, doctorShort, doctorTable, fitted } from '../../src/output/doctor/table.ts'
-import { fixSummary, leftText, unplannedText } from '../../src/output/doctor/verdict.ts'
+import { fixSummary, leftText, stillWrongText, unplannedText } from '../../src/output/doctor/verdict.ts'
 import { errorText, firstTypedHere, nextText, stackText, typedHere } from '../../src/output/error-text.ts'
 import { recordOf } from '../engine/repairing.ts'
 import { explainDocument, explainText, checksText } from '../../src/output/explain.ts'
@@ -471,6 +471,7 @@ const printings: Readonly<Record<string, Printing>> = {
     })),
     fixSummary,
   ),
+  stillWrongText: printing(allReports, (report, screen) => stillWrongText('a/b', report, screen)),
   unplannedText: printing(allReports, (report, screen) => unplannedText(report, false, screen)),
   fitted: printing([{ line: 'a' }], ({ line }, { columns }) =>
     fitted(`${printable(line)}\n\nend\n`, { rows: 24, columns }),

@@ -220,11 +220,28 @@ describe('without --confirm', () => {
     async () => {
       await lab.must('lab', 'break', 'clock-skew/far')
       const { exitCode, text } = await lab.type('testops-admin doctor -d lab --fix', [
-        [/Press Enter once that is done, Ctrl-C to stop: /, '\r'],
-        [/by hand: [^]*Press Enter once that is done, Ctrl-C to stop: /, '\u0003'],
+        [/Press Enter once that is done, s to skip it, Ctrl-C to stop: /, '\r'],
+        [/by hand: [^]*Press Enter once that is done, s to skip it, Ctrl-C to stop: /, '\u0003'],
       ])
       expect(exitCode, text).toBe(4)
       expect(text.match(/^Repair service\/clocks by hand: /gm)).toHaveLength(2)
+      expect(text).toMatch(/^Still wrong: service\/clocks \(checked at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/m)
+    },
+    timeoutMs,
+  )
+
+  test(
+    'what is to be done by hand can be skipped, and the next problem is repaired',
+    async () => {
+      await lab.must('lab', 'break', 'unknown-host', 'settings-not-applied')
+      const { exitCode, text } = await lab.type('testops-admin doctor -d lab --fix --fix-warnings', [
+        [/Repair integrations\/reachable by hand: [^]*s to skip it, Ctrl-C to stop: /, 's\r'],
+        [/to confirm: /, 'lab\r'],
+      ])
+      expect([exitCode, text], text).toEqual([
+        1,
+        expect.stringMatching(/Repaired:\s+service\/settings\s+\(service-restart\)\.[^]*Still\s+wrong:\s+integrations/),
+      ])
     },
     timeoutMs,
   )
@@ -302,7 +319,7 @@ test(
     await lab.must('lab', 'break', 'image-version-mismatch')
     const { exitCode, text } = await lab.type('testops-admin doctor -d lab --fix --fix-warnings', [
       [
-        /Press Enter once that is done, Ctrl-C to stop: /,
+        /Press Enter once that is done, s to skip it, Ctrl-C to stop: /,
         () => {
           spawnSync(process.execPath, [program, 'lab', 'mend'], {
             env: { ...process.env, TESTOPS_ADMIN_LAB_DIR: lab.root, XDG_STATE_HOME: join(lab.root, '../state') },

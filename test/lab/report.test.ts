@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { appendFile, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -229,6 +230,42 @@ test.each([
   await writeArchive(path, { folder: 'x', files, at: new Date(), signal: new AbortController().signal })
   const { exitCode, stderr } = await lab.run('doctor', '--from', path)
   expect([exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([64, expect.stringMatching(why)])
+})
+
+interface Answers {
+  commands: unknown
+  sources: Record<string, { parts: { facts: unknown; answers: { answer: unknown }[] }[] }>
+}
+
+test('an answer that was changed is damage of the archive, not a bug, and hides no other check', async () => {
+  await made('to-change.tar.gz')
+  const unpacked = join(dirname(lab.root), 'unpacked')
+  await mkdir(unpacked)
+  spawnSync('tar', ['-xzf', place('to-change.tar.gz'), '-C', unpacked, '--strip-components=1'])
+  const whole = await readFile(join(unpacked, 'answers.json'), 'utf8')
+  const fromChanged = async (change: (answers: Answers) => void): ReturnType<typeof lab.run> => {
+    const answers = JSON.parse(whole) as Answers
+    change(answers)
+    const names = await readdir(unpacked)
+    const files = await Promise.all(
+      names.map(async (name) => ({
+        name,
+        bytes: name === 'answers.json' ? Buffer.from(JSON.stringify(answers)) : await readFile(join(unpacked, name)),
+      })),
+    )
+    const path = place(`changed-${Math.random()}.tar.gz`)
+    await writeArchive(path, { folder: 'x', files, at: new Date(), signal: new AbortController().signal })
+    return lab.run('doctor', '--from', path, '--json')
+  }
+  const facts = await fromChanged(({ sources }) => (sources['service']!.parts[0]!.facts = {}))
+  const report = JSON.parse(facts.stdout) as DoctorReport
+  expect([facts.exitCode, JSON.stringify(report)]).toEqual([3, expect.not.stringMatching(/this is a bug|TypeError/)])
+  expect(report.checks.flatMap(({ error }) => (error?.code === 'USAGE' ? [error.message] : []))).toContainEqual(
+    expect.stringMatching(/^cannot read \S+: answers\.json in it is damaged: \S/),
+  )
+  expect(report.summary.ok).toBeGreaterThan(10)
+  const commands = await fromChanged((answers) => (answers.commands = { a: 1 }))
+  expect([commands.exitCode, commands.stdout]).toEqual([64, expect.stringContaining('`commands` is incomplete')])
 })
 
 test.each([50, 150, 300, 600])(

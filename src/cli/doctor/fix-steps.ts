@@ -42,7 +42,7 @@ const decidingCommands = ['discard', 'undo', 'apply']
 /**
  * Returns the step for each root cause, in the order in which they are repaired; warnings only if asked for. What keeps
  * the service from starting and takes a person comes first: until then, a repair that restarts the service could not
- * end.
+ * end. Then an unfinished repair, which the others would wait for; what needs time comes last.
  */
 export function stepsOf(report: Pick<DoctorReport, 'checks'>, withWarnings: boolean): FixStep[] {
   const roots = tell(report).stories.map(({ root }) => root)
@@ -51,7 +51,13 @@ export function stepsOf(report: Pick<DoctorReport, 'checks'>, withWarnings: bool
     .filter(({ severity }) => severity === 'error' || withWarnings)
     .map(stepOf)
     .map((step) => (step.fix === 'resume' && unfinished ? { ...step, root: unfinished } : step))
-  return [...steps.filter(isInTheWay), ...steps.filter((step) => !isInTheWay(step))]
+  return steps.toSorted((one, other) => turnOf(one) - turnOf(other))
+}
+
+function turnOf(step: FixStep): number {
+  const waits = step.does === 'wait'
+  if (isInTheWay(step)) return waits ? 2 : 0
+  return step.fix === 'resume' ? 1 : waits ? 4 : 3
 }
 
 const catalogue = new Map(checks.map((check) => [check.id, check]))

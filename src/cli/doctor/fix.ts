@@ -7,9 +7,9 @@ import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 import { checkIn } from '../../core/translation.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunResult } from '../../engine/carry-out.ts'
-import { exitCodeOf } from '../../engine/report.ts'
+import { exitCodeOf, waitsForOther } from '../../engine/report.ts'
 import { errorText, typedHere } from '../../output/error-text.ts'
-import { fixSummary, leftText, remedyOf, tell, unplannedText } from '../../output/doctor/verdict.ts'
+import { fixSummary, leftText, remedyOf, stillWrongText, tell, unplannedText } from '../../output/doctor/verdict.ts'
 import type { Screen } from '../../output/paint.ts'
 import { repairText } from '../../output/repair.ts'
 import { failureOf } from '../failure.ts'
@@ -74,6 +74,8 @@ interface Walk {
   tried: Set<string>
   /** What was repaired, and by which repair, or by hand */
   done: { fix: string; root: string }[]
+  /** Problems that the person has left as they are */
+  skipped: Set<string>
   /** The signal that arrived, also between two diagnoses and repairs */
   interrupted: NodeJS.Signals | null
 }
@@ -104,6 +106,7 @@ export async function fix(
     documents: [],
     tried: new Set(),
     done: [],
+    skipped: new Set(),
     interrupted: null,
   }
   // diagnoses and repairs listen as well; this one keeps a signal between two of them from ending the process
@@ -170,7 +173,7 @@ async function repairAll(walk: Walk, before: DoctorReport): Promise<{ report: Do
       ),
     }
   for (;;) {
-    const [step] = stepsOf(report, flags['fix-warnings'] ?? false)
+    const [step] = stepsOf(report, flags['fix-warnings'] ?? false).filter(({ root }) => !walk.skipped.has(root.id))
     if (!step) return { report }
     if (walk.interrupted)
       return { report, stop: stopOf(new AdminError('INTERRUPTED', `interrupted by ${walk.interrupted}`)) }
@@ -185,8 +188,10 @@ async function repairAll(walk: Walk, before: DoctorReport): Promise<{ report: Do
       return { report, stop: stop ?? stopOf(error) }
     }
     if (stop) return { report, stop }
+    if (step.does === 'repair' || walk.skipped.has(step.root.id)) continue
     const isGone = !tell(report).stories.some(({ root }) => root.id === step.root.id)
-    if (step.does !== 'repair' && isGone) done.push({ fix: 'by hand', root: step.root.id })
+    if (isGone) done.push({ fix: 'by hand', root: step.root.id })
+    else print(process.stderr, stillWrongText(step.root.id, report, screenFor(flags, process.stderr)))
   }
 }
 
@@ -303,16 +308,23 @@ async function leave(walk: Walk, step: FixStep): Promise<Stop | undefined> {
   const { text, commands } = remedyOf(root)
   const next = commands.map((command) => typedHere(command))
   if (does === 'decision') return stopped('REFUSED', `the repair of \`${root.id}\` needs your decision. ${text}`, next)
-  if (does === 'wait') return stopped('REFUSED', `\`${root.id}\` needs time, not a repair. ${text}`, next)
+  if (does === 'wait') {
+    const why = waitsForOther({ commands })
+      ? 'cannot be repaired until the running migration or repair has finished'
+      : `needs time, not a repair. ${text}`
+    return stopped('REFUSED', `\`${root.id}\` ${why}`, next)
+  }
   if (walk.flags.confirm !== undefined || walk.flags.json || !isAttended())
     return stopped('REFUSED', `\`${root.id}\` can only be repaired by hand. ${text}`, next)
   print(process.stderr, `\n${leftText(told(step, walk.flags), screenFor(walk.flags, process.stderr))}`)
+  const question = 'Press Enter once that is done, s to skip it, Ctrl-C to stop: '
   const answer = await interruptible(async (signal) =>
-    ask('Press Enter once that is done, Ctrl-C to stop: ', { input: process.stdin, output: process.stderr }, signal),
+    ask(question, { input: process.stdin, output: process.stderr }, signal),
   ).catch((error: unknown) => {
     if (error instanceof AdminError) return null
     throw error
   })
+  if (answer?.trim().toLowerCase() === 's') walk.skipped.add(root.id)
   if (answer !== null) return undefined
   return stopped('REFUSED', `stopped: repair \`${root.id}\` by hand, then run this command again`, next)
 }

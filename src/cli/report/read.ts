@@ -188,7 +188,7 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     const saved = json(diagnosisFile) as Partial<DoctorReport> | null
     const own = selectOwnChecks(ownChecksIn(flags.from, saved), flags, { others: checks.length })
     const report = {
-      ...withOwnResults(withLacks(withoutNumbers(judged), saved), withoutNumbers(own)),
+      ...withOwnResults(withLacks(withoutNumbers(unlessDamaged(judged, flags.from)), saved), withoutNumbers(own)),
       startedAt: startedAt.toISOString(),
       durationMs: at.getTime() - startedAt.getTime(),
     }
@@ -232,6 +232,17 @@ function withLacks(judged: DoctorReport, recorded: Partial<DoctorReport> | null)
     return it.remedy === undefined || typeof lacks !== 'string' || text !== it.remedy.text
       ? it
       : { ...it, remedy: { ...it.remedy, lacks } }
+  })
+  return { ...judged, checks }
+}
+
+/** Answers have as many forms as there are questions: what a check cannot read in them is found out by that check. */
+function unlessDamaged(judged: DoctorReport, path: string): DoctorReport {
+  const checks = judged.checks.map((it): CheckReport => {
+    if (it.error?.code !== 'BUG') return it
+    const why = it.error.message.replace(/^.*?: /, '')
+    const { code, message, suggestions } = wrong(path, `${evidenceFile} in it is damaged: ${why}`)
+    return { ...it, error: { code, message, suggestions } }
   })
   return { ...judged, checks }
 }

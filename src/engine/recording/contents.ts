@@ -264,7 +264,7 @@ export function readEvidence(data: unknown): Evidence {
     at: timeIn(at, 'at'),
     deadlineMs: Math.min(deadlineMs, longestMs),
     deployment: withEditable(read, enter),
-    commands: decode(commands) as ServiceCommands | null,
+    commands: commandsIn(decode(commands)),
     recording,
   }
 }
@@ -286,6 +286,25 @@ function isDeployment(it: Partial<Deployment> | null): it is Deployment {
     (it.ignore === undefined || (Array.isArray(it.ignore) && it.ignore.every(isIgnored)))
   )
 }
+
+function commandsIn(data: unknown): ServiceCommands | null {
+  if (data === null) return null
+  const it = recordOf(data, '`commands` is incomplete')
+  const isWhole = [...commandNames, ...('values' in it ? ['values'] : [])].every((name) => typeof it[name] === 'string')
+  if (!isWhole) throw new Error('`commands` is incomplete')
+  return it as unknown as ServiceCommands
+}
+
+const commandNames: readonly (keyof ServiceCommands)[] = [
+  'start',
+  'stop',
+  'restart',
+  'status',
+  'logs',
+  'processes',
+  'settings',
+  'edit',
+]
 
 function isIgnored(it: Partial<Ignored> | null): boolean {
   return [it?.check, it?.reason].every((text) => typeof text === 'string') && isDay(String(it?.until))

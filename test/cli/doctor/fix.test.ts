@@ -62,6 +62,24 @@ test('a run that comes first for several causes is resumed for its own', () => {
   expect(steps.map(({ root }) => root.id)).toEqual(['service/unfinished-repair', 'service/unfinished-repair'])
 })
 
+test('an unfinished repair comes before what waits for it, and what waits comes last', () => {
+  const wait = 'testops-admin doctor -d lab   # run the checks again once the running migration or repair has finished'
+  const checks = [
+    problem('sessions/clock', [wait, 'testops-admin flush-sessions -d lab']),
+    problem('service/unfinished-repair', ['testops-admin resume RUN-1 -d lab']),
+    problem('integrations/credentials', ['# correct the password']),
+    problem('database/reachable', [wait]),
+    problem('broker/reachable', ['sudo systemctl start rabbitmq-server']),
+  ]
+  expect(stepsOf({ checks }, false).map(({ root, does }) => `${root.id} ${does}`)).toEqual([
+    'broker/reachable by-hand',
+    'service/unfinished-repair repair',
+    'database/reachable wait',
+    'integrations/credentials by-hand',
+    'sessions/clock wait',
+  ])
+})
+
 test('what a person has to do comes first if it keeps the service from starting', () => {
   const checks = [
     problem('database/changelog-lock', ['testops-admin unlock-changelog -d lab']),

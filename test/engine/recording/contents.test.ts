@@ -97,6 +97,8 @@ test.each([
   [{ ...good, deadlineMs: -1 }, '`deadlineMs`'],
   [{ ...good, deployment: { name: 'prod' } }, '`deployment`'],
   [{ ...good, deployment: { ...good.deployment, editable: { configuration: '/x', secrets: {} } } }, '`enter`'],
+  [{ ...good, commands: { start: 'x' } }, '`commands`'],
+  [{ ...good, commands: ['x'] }, '`commands`'],
   [{ ...good, sources: [] }, '`sources`'],
   [{ ...good, sources: { api: { error: 'x' } } }, '`api` holds an error'],
   [{ ...good, sources: { api: { isList: false, parts: [] } } }, '`api` is incomplete'],
