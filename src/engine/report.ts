@@ -83,7 +83,7 @@ const whileBusy =
 const begins = whileBusy.slice(0, whileBusy.indexOf(' -d '))
 const ends = whileBusy.slice(whileBusy.indexOf('   # '))
 
-/** True if a repair has to wait until a migration or another repair has finished, by the first command of its remedy. */
+/** True if a repair has to wait until a migration or another repair has finished, by its remedy's first command. */
 export function waitsForOther({ commands: [first = ''] }: Pick<Remedy, 'commands'>): boolean {
   return first.startsWith(begins) && first.endsWith(ends)
 }

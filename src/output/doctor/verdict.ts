@@ -229,7 +229,8 @@ export function leftText({ root, does }: { root: CheckReport; does: keyof typeof
 
 /** Returns that a problem which a person was to repair is still there. */
 export function stillWrongText(id: string, { startedAt }: DoctorReport, screen: Screen): string {
-  const told = saying(screen)(`Still wrong: ${id} (checked at ${moment(new Date(startedAt))}).`)
+  const say = saying(screen)
+  const told = say(`Still wrong: ${id} (checked at ${moment(new Date(startedAt))}).`)
   return `\n${hang('', told, screen.columns).join('\n')}\n`
 }
 
