@@ -4,7 +4,7 @@ import type { Opened } from '../../src/core/endpoint.ts'
 import type { DatabaseSource } from '../../src/core/sources.ts'
 import { freshDatabase } from '../servers/index.ts'
 import type { FreshDatabase } from '../servers/index.ts'
-import { failureOf } from './failure-of.ts'
+import { errorOf, failureOf } from './failure-of.ts'
 
 let database: FreshDatabase
 let opened: Opened<DatabaseSource>
@@ -60,11 +60,25 @@ describe('a statement that somebody else wrote', () => {
     ["SELECT set_config('transaction_read_only', 'off', false)", /^UNEXPECTED_ANSWER .*read-write mode/],
     ['SELECT nothing FROM nowhere', /^UNEXPECTED_ANSWER .*nowhere/],
     ["SELECT repeat('x', 10001) AS long", /^UNEXPECTED_ANSWER .*a row has more than 10000 bytes/],
+    ['commit', /^UNEXPECTED_ANSWER [^:]+:\d+\/\w+: the statement is not one whole SELECT \(42601\)$/],
+    ['SELECT id FROM outbox WHERE (', /: the statement is not one whole SELECT \(42601\)$/],
+    ["SELECT '\u{1f600}abc", /: unterminated quoted string at or near "'\u{1f600}abc" \(42601\)$/u],
+    ['SELECT $$abc', /: unterminated dollar-quoted string at or near "\$\$abc" \(42601\)$/],
+    ['SELECT 1 /* why', /: unterminated \/\* comment at or near "\/\* why" \(42601\)$/],
+    ['SELECT id FRM outbox', /: syntax error at or near "outbox" \(42601\)$/],
+    [
+      'SELECT rolpassword FROM pg_authid',
+      /^FORBIDDEN .*: user \S+ lacks SELECT ON pg_authid: permission denied for table pg_authid$/,
+    ],
     ['SELECT pg_sleep(60)', /^TIMED_OUT .*did not finish a statement in time/],
   ])('%j is refused, and changes nothing', async (statement, said) => {
     expect(await failureOf(select(statement))).toMatch(said)
     expect(await rowsLeft()).toBe(2500)
     expect(await select('SELECT 1 AS a')).toEqual({ rows: [{ a: 1 }], complete: true })
+  })
+
+  test('names no command that would let it read more', async () => {
+    expect((await errorOf(select('SELECT rolpassword FROM pg_authid')))?.suggestions).toEqual([])
   })
 
   test('keeps no question of the program waiting', async () => {

@@ -232,7 +232,16 @@ describe('what is wrong with a file concerns its check alone', () => {
             "'environment', input: []}}) + '\\n'); await sources.service.status()",
         ).replace(head, `${head}, reads: ['service']`),
         'REFUSED',
-        'a check may not ask this',
+        'check `own/asks` failed: a check may not ask this (asks.mjs:1)',
+      ],
+      // the line where it asked, not the one that waits
+      'asks-wrongly.mjs': [
+        running("const {status} = sources.service\nconst asking = status('now')\nawait asking").replace(
+          head,
+          `${head}, reads: ['service']`,
+        ),
+        'USAGE',
+        'check `own/asks-wrongly` failed: service.status: it takes nothing (asks-wrongly.mjs:2)',
       ],
       'not-text.mjs': ['\u00ff', 'CONFIGURATION', 'cannot read check file FOLDER/not-text.mjs: it is not UTF-8 text'],
       'large.mjs': [
@@ -598,7 +607,10 @@ test('the example of the documents reads a real database', async () => {
     await database.query('DROP TABLE outbox')
     const [exitCode, { status, error }] = await run()
     expect([exitCode, status, error?.code]).toEqual([3, 'unknown', 'UNEXPECTED_ANSWER'])
-    expect(error?.message).toContain('relation "outbox" does not exist')
+    const line = text.split('\n').findIndex((it) => it.includes('main.select')) + 1
+    expect(error?.message).toMatch(/^check `own\/outbox` failed: .*: relation "outbox" does not exist \(42P01\) /)
+    expect(error?.message).toMatch(new RegExp(`\\(outbox\\.mjs:${line}\\)$`))
+    expect(error?.suggestions).toEqual([`less ${join(place.directory, 'checks/outbox.mjs')}`])
   } finally {
     await database.cleanup()
   }

@@ -45,6 +45,29 @@ export async function asked<T>({ peer, login }: { peer: Peer; login: Login }, qu
   }
 }
 
+/**
+ * Explains what is wrong with a SELECT that somebody else wrote; null if the server has another reason. No message
+ * repeats our own text behind it, `after`, and nothing lets the statement read more than it may.
+ */
+export function faultOfSelect(
+  thrown: unknown,
+  { peer, login }: { peer: Peer; login: Login },
+  { sql, after }: { sql: string; after: string },
+): AdminError | null {
+  const state = sqlState(thrown)
+  const server = `PostgreSQL at ${peer.where}`
+  const said = oneLine(messageOf(thrown).replace(after, ''))
+  if (state === '42501') {
+    const message = `${server}: user ${login.user} lacks ${rightIn(said) ?? 'a permission'}: ${said}`
+    return new AdminError('FORBIDDEN', message, [], { cause: thrown })
+  }
+  if (state !== '42601') return null
+  const { position } = thrown as Error & { position?: string }
+  const isBehind = Number(position) > [...sql].length - [...after].length
+  const why = isBehind ? 'the statement is not one whole SELECT' : said
+  return new AdminError('UNEXPECTED_ANSWER', `${server}: ${why} (${state})`, [], { cause: thrown })
+}
+
 /** Explains a failed sign-in or statement to the operator. */
 export function databaseFailure(thrown: unknown, peer: Peer, login: Login): AdminError {
   if (thrown instanceof AdminError) return thrown
@@ -68,7 +91,7 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
           peer,
           { user: 'postgres' },
           login.database,
-          sql`GRANT ${within(rightIn(said))} TO ${sqlNameInQuotes(login.user)}`,
+          sql`GRANT ${within(rightIn(said) ?? sql`SELECT ON TABLE`)} TO ${sqlNameInQuotes(login.user)}`,
         ),
       ])
     case '53300':
@@ -131,16 +154,16 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
 }
 
 /**
- * Returns the right that a refused statement needed. PostgreSQL names the object in its own language, so it may remain
- * unknown.
+ * Returns the right that a refused statement needed; null: PostgreSQL names the object in its own language, so it may
+ * remain unknown.
  */
-function rightIn(said: string): QuotedSql {
+function rightIn(said: string): QuotedSql | null {
   const database = / for database ("[^"]+"|\S+)/.exec(said)?.[1]
   if (database !== undefined) return sql`CONNECT ON DATABASE ${nameIn(database)}`
   const schema = / for schema ("[^"]+"|\S+)/.exec(said)?.[1]
   if (schema !== undefined) return sql`USAGE ON SCHEMA ${nameIn(schema)}`
   const table = / for (?:view|table|relation) ("[^"]+"|[\w.]+)/.exec(said)?.[1]
-  return table === undefined ? sql`SELECT ON TABLE` : sql`SELECT ON ${nameIn(table)}`
+  return table === undefined ? null : sql`SELECT ON ${nameIn(table)}`
 }
 
 /** Parses a name as PostgreSQL writes it, in quotes or after its schema. */

@@ -8,7 +8,15 @@ import { selectedRowBytes, selectedRows } from '../../core/sources/database.ts'
 import { atMost } from '../../core/work.ts'
 import { readClock } from '../clock.ts'
 import { date, epoch, readBackends, readChangelogLocks, readConnections } from './locks.ts'
-import { asked, closedControl, closedDatabase, databaseFailure, otherTargets, sqlState } from './errors.ts'
+import {
+  asked,
+  closedControl,
+  closedDatabase,
+  databaseFailure,
+  faultOfSelect,
+  otherTargets,
+  sqlState,
+} from './errors.ts'
 import { databaseControl } from './control.ts'
 import { databaseLock, readOperator } from './repair-lock.ts'
 import { DatabaseSession } from './session.ts'
@@ -207,12 +215,17 @@ function selectOn(opening: () => Promise<DatabaseSession>): DatabaseSource['sele
   return async (statement, values = []) => {
     const session = await opening()
     // inside of another SELECT, nothing but a SELECT is accepted
-    const sql = `
+    const before = `
 SELECT CASE WHEN octet_length(line) <= ${selectedRowBytes} THEN line END AS line
 FROM (SELECT row_to_json(answer)::text AS line FROM (
-${statement.replace(/;\s*$/, '')}
-) AS answer LIMIT $${values.length + 1}) AS lines`
-    const lines = await asked(session, async () => session.select(sql, [...values, selectedRows + 1]))
+`
+    const after = `\n) AS answer LIMIT $${values.length + 1}) AS lines`
+    const sql = `${before}${statement.replace(/;\s*$/, '')}${after}`
+    const lines = await asked(session, async () =>
+      session.select(sql, [...values, selectedRows + 1]).catch((error: unknown) => {
+        throw faultOfSelect(error, session, { sql, after }) ?? error
+      }),
+    )
     const rows = lines.slice(0, selectedRows).map(({ line }) => {
       if (typeof line === 'string') return JSON.parse(line) as Readonly<Record<string, unknown>>
       throw new AdminError(

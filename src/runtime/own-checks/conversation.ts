@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { endOf, endOfProcess, Newest, notStarted, start, Stopper } from '../../adapters/process.ts'
 import { AdminError, messageOf } from '../../core/error.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import { programCommand } from '../../core/package-parts.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
@@ -188,9 +189,9 @@ function listen(channel: Duplex, { what, answer, file, resolve, reject, failed }
       return void respond(message.ask)
     }
     const { step, message: why, line: at, question } = message.failed
-    const cause = question === undefined ? undefined : errors.get(question)
-    if (cause !== undefined) return reject(cause)
     const place = at === null ? '' : ` (${basename(file)}:${at})`
+    const cause = question === undefined ? undefined : errors.get(question)
+    if (cause !== undefined) return reject(unanswered(cause, { what, file, place }))
     const told = `${what} ${step === 'load' ? 'cannot be loaded' : 'failed'}: ${short(why)}${place}`
     reject(new AdminError(step === 'load' ? 'CONFIGURATION' : 'FAILED', told, [command`less ${asPath(file)}`]))
   }
@@ -202,6 +203,20 @@ function listen(channel: Duplex, { what, answer, file, resolve, reject, failed }
     const lines = `${rest}${text}`.split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) hear(line)
+  })
+}
+
+/** Errors of what was asked, not of the part that was asked: a right that a check wants is for nobody to grant */
+const ofQuestion: readonly ErrorCode[] = ['FORBIDDEN', 'REFUSED', 'UNEXPECTED_ANSWER', 'USAGE']
+
+/** Returns the error of a check that did not catch the error of its question. */
+function unanswered(cause: unknown, { what, file, place }: Record<'what' | 'file' | 'place', string>): unknown {
+  if (!(cause instanceof AdminError) || cause.code === 'NOT_CONFIGURED' || cause.code === 'INTERRUPTED') return cause
+  const { code, message, suggestions, obstacle } = cause
+  const others = ofQuestion.includes(code) ? [] : suggestions
+  return new AdminError(code, `${what} failed: ${message}${place}`, [command`less ${asPath(file)}`, ...others], {
+    cause,
+    obstacle,
   })
 }
 

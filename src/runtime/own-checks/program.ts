@@ -7,9 +7,12 @@ import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import vm from 'node:vm'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
-import type { FailedCheck, FromCheck, Orders, ToCheck } from './conversation.ts'
+import type { FailedCheck, FromCheck, Orders, Question, ToCheck } from './conversation.ts'
 
-const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+/** `stack`: where the check asked */
+type Asking = { resolve: (value: unknown) => void; reject: (error: Error) => void; stack: string }
+
+const waiting = new Map<number, Asking>()
 /** The questions whose failure a check may pass on */
 const failures = new WeakMap<object, number>()
 let asked = 0
@@ -62,6 +65,8 @@ function receive(message: Orders | ToCheck): void {
   waiting.delete(message.id)
   if (!('error' in message)) return asking?.resolve(message.value)
   const error = Object.assign(new Error(message.error.message), { code: message.error.code })
+  // its own would name this program alone
+  error.stack = `Error: ${message.error.message}\n${asking?.stack ?? ''}`
   failures.set(error, message.id)
   asking?.reject(error)
 }
@@ -138,7 +143,11 @@ function sourcesOf(sources: NonNullable<Orders['run']>['sources']): Record<strin
       const all = parts.map((facts, part) => ({
         ...facts,
         ...Object.fromEntries(
-          methods.map((method) => [method, async (...input: unknown[]) => ask(source, part, method, input)]),
+          methods.map((method) => {
+            const own = async (...input: unknown[]): Promise<unknown> =>
+              ask({ source, part, method, input }, framesAbove(own))
+            return [method, own]
+          }),
         ),
       }))
       return [source, isList ? all : all[0]]
@@ -146,12 +155,19 @@ function sourcesOf(sources: NonNullable<Orders['run']>['sources']): Record<strin
   )
 }
 
-async function ask(source: string, part: number, method: string, input: readonly unknown[]): Promise<unknown> {
+async function ask(question: Omit<Question, 'id'>, stack: string): Promise<unknown> {
   const id = (asked += 1)
   return new Promise((resolve, reject) => {
-    waiting.set(id, { resolve, reject })
-    tell({ ask: { id, source, part, method, input } })
+    waiting.set(id, { resolve, reject, stack })
+    tell({ ask: { id, ...question } })
   })
+}
+
+/** Returns the lines of the stack above a call of that function. */
+function framesAbove(called: (...input: unknown[]) => unknown): string {
+  const trace = { stack: '' }
+  Error.captureStackTrace(trace, called)
+  return trace.stack.split('\n').slice(1).join('\n')
 }
 
 /** Returns what was thrown, with the line of the file if its stack has one. */
