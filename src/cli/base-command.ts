@@ -12,6 +12,13 @@ export const quietFlag = {
   }),
 }
 
+/**
+ * True if a flag was typed: a value from the environment may be meant for other commands, so it contradicts no word.
+ */
+export function isTyped(raw: readonly { type: string; flag?: string }[], name: string): boolean {
+  return raw.some(({ type, flag }) => type === 'flag' && flag === name)
+}
+
 /** Base class of all commands: the common flags of DESIGN.md 2 and one way to print. Leaves errors to `main`. */
 export abstract class BaseCommand extends Command {
   static override baseFlags = {

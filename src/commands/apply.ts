@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { BaseCommand, quietFlag } from '../cli/base-command.ts'
+import { BaseCommand, isTyped, quietFlag } from '../cli/base-command.ts'
 import { filesOfPlan, repairFlags } from '../cli/repair/flags.ts'
 import { runRepair } from '../cli/repair/run-repair.ts'
 import { savedPlan } from '../cli/repair/saved-plan.ts'
@@ -25,8 +25,8 @@ export default class Apply extends BaseCommand {
   static override flags = { confirm, patience, relay, 'accept-risk': acceptRisk, ...quietFlag }
 
   override async run(): Promise<void> {
-    const { flags: given, args } = await this.parse(Apply)
-    const saved = await savedPlan(args.plan, given.deployment)
+    const { flags: given, args, raw } = await this.parse(Apply)
+    const saved = await savedPlan(args.plan, given.deployment, isTyped(raw, 'deployment'))
     const { repair, options, deployment } = saved
     const wish = { repair: repairs[repair], options, saved, words: process.argv.slice(2), version: this.config.version }
     showPerformed(await runRepair({ ...given, deployment, ...filesOfPlan(saved) }, wish), given)

@@ -153,11 +153,13 @@ export default class Doctor extends BaseCommand {
   override async run(): Promise<void> {
     const { flags: parsed, raw } = await this.parse(Doctor)
     const names = ([] as string[]).concat(parsed.deployment ?? [])
-    const isTold = parsed.output !== undefined || !(parsed.json || isForPrograms(parsed.format))
-    const translation = isTold ? await spoken(parsed.lang) : null
-    const flags = { ...parsed, deployment: names[0], translation }
-    const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
     const given = raw.flatMap((token) => (token.type === 'flag' ? [token.flag] : []))
+    // a watch prints no document: a wish for one from the environment is meant for other commands
+    const json = parsed.json && (!parsed.watch || given.includes('json'))
+    const isTold = parsed.output !== undefined || !(json || isForPrograms(parsed.format))
+    const translation = isTold ? await spoken(parsed.lang) : null
+    const flags = { ...parsed, json, deployment: names[0], translation }
+    const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
     const isFleet = flags.all || new Set(names).size > 1
     const exitCode = isFleet
       ? await this.examineFleet(flags, flags.all ? null : names, chosen, given)

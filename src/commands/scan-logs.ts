@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core'
-import { BaseCommand, quietFlag } from '../cli/base-command.ts'
+import { BaseCommand, isTyped, quietFlag } from '../cli/base-command.ts'
 import { scanAs, scanFormats } from '../cli/scan/run-scan.ts'
 import { AdminError } from '../core/error.ts'
 import { typed } from '../core/typed.ts'
@@ -75,9 +75,7 @@ export default class ScanLogs extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags, argv, raw } = await this.parse(ScanLogs)
-    // a deployment from the environment may be meant for other commands
-    if (argv.length > 0 && raw.some((it) => it.type === 'flag' && it.flag === 'deployment'))
-      throw either(argv.map(String), flags.deployment!)
+    if (argv.length > 0 && isTyped(raw, 'deployment')) throw either(argv.map(String), flags.deployment!)
     const exitCode = await scanAs(argv.map(String), flags)
     process.exitCode ??= exitCode
   }

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { isTyped } from '../cli/base-command.ts'
 import { applyFlags, chartIfNamed, chartOf, filesOfDeployment } from '../cli/repair/applied.ts'
 import { givenVendor, settingWishes, vendorFlags, vendorOfDeployment } from '../cli/repair/settings.ts'
 import { keyPath, namedFiles, repairFlags } from '../cli/repair/flags.ts'
@@ -107,9 +108,7 @@ export default class SetEnv extends RepairCommand {
     }
     if (files) {
       // a deployment from the environment is ignored: a file needs none
-      const named = raw.some((token) => token.type === 'flag' && token.flag === 'deployment')
-        ? await vendorOfDeployment(flags)
-        : null
+      const named = isTyped(raw, 'deployment') ? await vendorOfDeployment(flags) : null
       const options = {
         settings: wishes.settings,
         values: files.paths,

@@ -45,6 +45,24 @@ describe('a watch', () => {
     expect(ended.stdout).not.toContain(apiToken)
   })
 
+  test('contradicts --json, but not a wish for JSON in the environment', async () => {
+    const { url } = await service()
+    await configured(url)
+    const words = ['doctor', '--watch', '--interval', '1', '--only', 'api/reachable']
+    const asking = {
+      ...environment,
+      TESTOPS_ADMIN_JSON: '1',
+      TESTOPS_ADMIN_QUIET: '1',
+      TESTOPS_ADMIN_DEPLOYMENT: 'prod',
+    }
+    const ended = await place.run(words, { environment: asking, meanwhile: endAfter(1, 'Healthy: 1 ok.') })
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await place.run([...words, '--json'], { environment })).toMatchObject({
+      exitCode: 64,
+      stdout: expect.stringContaining('--watch and --json cannot be combined') as string,
+    })
+  })
+
   test('looks where the settings of the service lead by then, whoever has changed them', async () => {
     const { url } = await service()
     const settings = (of: string): string => `VENDOR_ENDPOINT=${of}\n`

@@ -1,6 +1,7 @@
 import { AdminError, messageOf } from '../../core/error.ts'
 import type { Plan, RepairId } from '../../core/plan.ts'
 import type { RepairDocument } from '../../core/repair.ts'
+import { fileOf } from '../../core/plan.ts'
 import { faultOfPlan } from '../../core/run-record.ts'
 import { onDeployment } from '../../core/typed.ts'
 import { hashOf } from '../../engine/carry-out.ts'
@@ -12,9 +13,9 @@ import { flag, isObject, listOf, nullable, objectOf, oneOf, optional, text, whol
 
 /**
  * Reads the plan of a document that --dry-run --json printed. Throws USAGE if it is none, or one for another
- * deployment, and REFUSED if it has changed since.
+ * deployment, and REFUSED if it has changed since. A plan for a file contradicts no deployment that was not typed.
  */
-export async function savedPlan(file: string, deployment: string | undefined): Promise<Plan> {
+export async function savedPlan(file: string, deployment: string | undefined, isTyped = true): Promise<Plan> {
   const document = parse(await readInput(file, { mostBytes: 50_000_000, next: how }), file)
   const { plan, hash } = document
   const fault =
@@ -39,7 +40,7 @@ export async function savedPlan(file: string, deployment: string | undefined): P
     )
   if (hashOf(plan) !== hash)
     throw new AdminError('REFUSED', `the plan in ${inputName(file)} was edited after it was made`, how)
-  if (deployment !== undefined && deployment !== plan.deployment) {
+  if (deployment !== undefined && deployment !== plan.deployment && (isTyped || !fileOf(plan))) {
     throw new AdminError(
       'USAGE',
       `the plan in ${inputName(file)} is for deployment \`${plan.deployment}\`, not for \`${deployment}\``,

@@ -52,6 +52,19 @@ describe('a saved plan', () => {
     expect(await savedPlan(await saved(document), 'prod')).toEqual(planOf())
   })
 
+  test('for a file contradicts a deployment that was typed, but none from the environment', async () => {
+    const main = '/a/values.yaml'
+    const plan = planOf({
+      repair: 'use-legacy-image',
+      deployment: 'values.yaml',
+      options: { values: [main], main, path: [], build: null, revert: false },
+    })
+    const file = await saved(documentOf(plan, { outcome: 'planned' }))
+    expect(await savedPlan(file, 'prod', false)).toEqual(plan)
+    expect(await failureOf(savedPlan(file, 'prod', true))).toMatch(/ for deployment `values.yaml`, not for `prod`$/)
+    expect(await failureOf(savedPlan(await saved(document), 'staging', false))).toMatch(/ not for `staging`$/)
+  })
+
   test.each<[what: string, content: unknown, said: RegExp]>([
     [
       'one that was changed',
