@@ -1,5 +1,6 @@
 import type { Command } from '@oclif/core'
 import { harmless } from '../core/harmless.ts'
+import { templateNames } from '../output/templates/facts.ts'
 
 /** A candidate for the word under the cursor, and what it means. */
 export interface Candidate {
@@ -48,6 +49,9 @@ const ofFlags: Readonly<Record<string, keyof Values>> = {
   rule: 'rules',
 }
 
+/** Values of flags that say themselves what is wrong with another, so that the manifest does not know them. */
+const judgedLater: Readonly<Record<string, readonly string[]>> = { template: templateNames }
+
 /** Values of the first argument, by command. */
 const ofArguments: Readonly<Record<string, keyof Values>> = {
   discard: 'runs',
@@ -78,8 +82,13 @@ export async function candidatesFor(
   if (!named) return beginning(namesIn(before), current, shown)
   const { command, rest } = named
   if (rest.includes('--')) return null
-  const flagOf = (word: string): [string, Flag] | undefined =>
-    Object.entries(command.flags).find(([name, { char }]) => word === `--${name}` || (char && word === `-${char}`))
+  const flagOf = (word: string): [string, Flag] | undefined => {
+    const found = Object.entries(command.flags).find(
+      ([name, { char }]) => word === `--${name}` || (char && word === `-${char}`),
+    )
+    const options = found && judgedLater[found[0]]
+    return options ? [found[0], { ...found[1], options }] : found
+  }
   const joined = /^(--[a-z-]+)=(.*)$/s.exec(current)
   if (joined) {
     const [, name = '', value = ''] = joined

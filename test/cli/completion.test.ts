@@ -24,6 +24,7 @@ const commands = [
       secret: { type: 'boolean', hidden: true },
     },
   }),
+  command('init', { flags: { ...common, template: { type: 'option', summary: 'Render' } } }),
   command('explain', { args: { query: {} } }),
   command('lab:break', { args: { faults: {} } }),
   command('lab:up'),
@@ -49,7 +50,7 @@ const values: Values = {
 
 describe('what may stand in place of the last word', () => {
   test.each<[line: string, texts: string[] | null]>([
-    ['', ['doctor', 'explain', 'lab', 'report', 'resume', 'completion']],
+    ['', ['doctor', 'init', 'explain', 'lab', 'report', 'resume', 'completion']],
     ['re', ['report', 'resume']],
     ['lab ', ['break', 'up']],
     ['lab b', ['break']],
@@ -72,6 +73,8 @@ describe('what may stand in place of the last word', () => {
     ['doctor --fail-on ', ['warning', 'error']],
     ['doctor --fail-on warning,', []],
     ['doctor --output ', null],
+    ['init --template g', ['github-actions', 'gitlab-ci', 'grafana']],
+    ['init --template=ro', ['--template=roles']],
     ['doctor x', []],
     ['doctor -- ', null],
     ['report ', ['show']],

@@ -6,7 +6,7 @@ import { command, nested } from '../../core/shell-command.ts'
 import { ownCommand, partText } from '../../core/package-parts.ts'
 import { onDeployment } from '../../core/typed.ts'
 import type { TemplateDocument } from '../../output/init.ts'
-import type { TemplateFacts, TemplateFile, TemplateOption } from '../../output/templates/facts.ts'
+import type { TemplateFacts, TemplateFile, TemplateName, TemplateOption } from '../../output/templates/facts.ts'
 import { templateOptions } from '../../output/templates/facts.ts'
 import { cronjobFiles, roleFiles } from '../../output/templates/kubernetes.ts'
 import { alertFiles, dashboardFiles, pipelineFiles } from '../../output/templates/monitoring.ts'
@@ -81,7 +81,7 @@ export const templates: Readonly<Record<string, Template>> = {
     files: async ({ text }) => [{ name: 'testops-admin.yaml', content: text('testops-admin.yaml') }],
   },
   runbooks: { about: 'a Markdown page for each fault', needs: 'settings', files: runbookFiles },
-}
+} satisfies Readonly<Record<TemplateName, Template>>
 
 /** Flags that say what is rendered and where; `--namespace` completes the configuration */
 const ownFlags: readonly string[] = ['template', 'output', 'namespace', ...templateOptions]

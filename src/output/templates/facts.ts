@@ -74,6 +74,21 @@ export interface TemplateFacts {
   text: (path: string) => string
 }
 
+/** Names of the templates of `init --template`. */
+export const templateNames = [
+  'cronjob',
+  'roles',
+  'systemd',
+  'github-actions',
+  'gitlab-ci',
+  'alerts',
+  'grafana',
+  'check',
+  'configuration',
+  'runbooks',
+] as const
+export type TemplateName = (typeof templateNames)[number]
+
 /** A flag of `init` that fills a template. */
 export const templateOptions = ['image', 'schedule', 'secret', 'textfile', 'results'] as const
 export type TemplateOption = (typeof templateOptions)[number]
