@@ -1,4 +1,4 @@
-import { BaseCommand } from '../cli/base-command.ts'
+import { BaseCommand, isTyped } from '../cli/base-command.ts'
 import { initFlags } from '../cli/init/flags.ts'
 import { runInit } from '../cli/init/run-init.ts'
 import { initExitCode, initText, templateOutput } from '../output/init.ts'
@@ -36,9 +36,10 @@ export default class Init extends BaseCommand {
   static override flags = initFlags
 
   override async run(): Promise<void> {
-    const { flags } = await this.parse(Init)
+    const { flags, raw } = await this.parse(Init)
     if (flags.template !== undefined) {
-      const rendered = await runTemplate(flags.template, flags, this.config.version)
+      const about = { version: this.config.version, isNamed: isTyped(raw, 'deployment') }
+      const rendered = await runTemplate(flags.template, flags, about)
       return this.show(flags, rendered, (document, screen) => templateOutput(document, screen))
     }
     const document = await runInit(flags, (message) => this.progress(message))

@@ -8,15 +8,15 @@ export { typed } from './shell-command.ts'
  * Returns the flags that name a deployment, and its configuration file if a flag named one; or the flag of its `file`.
  */
 export function onDeployment(name: string, config?: string, file?: NamedFile): ShellCommand {
-  if (file) return typed(flag(file.flag, file.path))
+  if (file) return typed(flagWords(file.flag, file.path))
   return typed([
-    ...(name.startsWith('-') ? flag('--deployment', name) : ['-d', name]),
-    ...(config === undefined ? [] : flag('--config', config)),
+    ...(name.startsWith('-') ? flagWords('--deployment', name) : ['-d', name]),
+    ...(config === undefined ? [] : flagWords('--config', config)),
   ])
 }
 
 /** Returns a flag with its value, joined so that a value which begins with a dash stays a value. */
-function flag(name: string, value: string): string[] {
+export function flagWords(name: string, value: string): string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 }
 

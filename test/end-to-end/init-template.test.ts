@@ -3,8 +3,9 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { load, loadAll } from 'js-yaml'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { templates } from '../../src/cli/init/template.ts'
+import { typedWords } from '../../src/core/typed.ts'
 import type { TemplateDocument } from '../../src/output/init.ts'
 import { faultsOf } from '../output/schemas.ts'
 import { freshPlace, program } from './program.ts'
@@ -42,6 +43,8 @@ beforeEach(async () => {
 afterEach(async () => place.remove())
 
 const render = async (...words: string[]): Promise<Ended> => place.run(['init', '--template', ...words])
+const renderWith = async (environment: Record<string, string>, ...words: string[]): Promise<Ended> =>
+  place.run(['init', '--template', ...words], { environment })
 const filesIn = async (folder: string): Promise<string[]> =>
   readdir(join(place.directory, folder)).catch(() => ['no folder'])
 
@@ -215,10 +218,131 @@ test.each<[string, string[], string | RegExp]>([
   expect(stderr.replace(/\s+/g, ' ')).toMatch(message)
 })
 
+test.each(Object.keys(templates))('%s takes a deployment from the environment', async (name) => {
+  const isOfCluster = templates[name]!.platforms?.includes('kubernetes')
+  const environment = { TESTOPS_ADMIN_DEPLOYMENT: isOfCluster ? 'prod' : 'box', TESTOPS_ADMIN_TIMEOUT: '5' }
+  expect(await renderWith(environment, name, '--output', 'out')).toMatchObject({ exitCode: 0, stderr: '' })
+})
+
+describe('what it proposes works as it stands', () => {
+  const box = ['-d', 'box']
+  test.each<[string, string[]]>([
+    ['other times', ['cronjob', '-d', 'prod', '--schedule', 'nope', '--output', 'there']],
+    ['another image', ['cronjob', '-d', 'nowhere', '--namespace', 'a', '--image', 'a b', '--secret', 'mine']],
+    ['other times of a unit', ['systemd', ...box, '--schedule', 'nonsense', '--textfile', '/a/b.prom']],
+    ['another file', ['systemd', ...box, '--config', './testops-admin.yaml', '--textfile', 'a.txt']],
+    ['a folder', ['runbooks', ...box]],
+    ['a template for this platform', ['cronjob', ...box, '--secret', 'mine']],
+    ['a namespace', ['roles', '-d', 'nowhere']],
+    ['no deployment', ['github-actions', '-d', 'prod', '--results', 'a b']],
+    ['no flag of a new configuration', ['check', '--url', 'https://a.example.org']],
+    ['no flag of a new configuration for a deployment', ['systemd', ...box, '--url', 'https://a.example.org']],
+  ])('%s', async (_, words) => {
+    const refused = await render(...words, '--json')
+    const { error } = JSON.parse(refused.stdout) as { error: { suggestions: string[] } }
+    const [program, ...again] = typedWords(error.suggestions[0]!.replace('NAMESPACE', 'spaces'))!
+    expect([refused.exitCode, program]).toEqual([64, 'testops-admin'])
+    expect(await place.run(again)).toMatchObject({ exitCode: 0, stderr: '' })
+  })
+})
+
+describe('times', () => {
+  test.each([
+    ['* * *', 'it must have 5 fields'],
+    ['nope', 'it must have 5 fields'],
+    ['@sometimes', 'it must have 5 fields'],
+    ['99 * * * *', '`99` is no minute from 0 to 59'],
+    ['* 24 * * *', '`24` is no hour from 0 to 23'],
+    ['* * 0 * *', '`0` is no day of the month from 1 to 31'],
+    ['* * * foo *', '`foo` is no month from 1 to 12'],
+    ['* * * * 7', '`7` is no day of the week from 0 to 6'],
+    ['*/0 * * * *', '`*/0` is no minute from 0 to 59'],
+    ['1,5-2 * * * *', '`5-2` is no minute from 0 to 59'],
+    ['1-2-3 * * * *', '`1-2-3` is no minute from 0 to 59'],
+    ['1/2/3 * * * *', '`1/2/3` is no minute from 0 to 59'],
+    ['*-5 * * * *', '`*-5` is no minute from 0 to 59'],
+    ['* * mon * *', '`mon` is no day of the month from 1 to 31'],
+  ])('a CronJob has none at %s', async (schedule, why) => {
+    const { stdout, stderr, exitCode } = await render('cronjob', '-d', 'prod', '--schedule', schedule)
+    expect([stdout, exitCode]).toEqual(['', 64])
+    expect(stderr.replace(/\s+/g, ' ')).toContain(`--schedule \`${schedule}\` is not a schedule of cron: ${why}`)
+  })
+
+  test.each(['0 * * * *', '*/15 9-17 1,15 JAN-mar sun', '0 0 ? * mon-fri', '5/10 0 1-31/2 12 6', '@hourly'])(
+    'a CronJob runs at %s',
+    async (schedule) => {
+      const { stdout } = await render('cronjob', '-d', 'prod', '--schedule', schedule)
+      const [job] = (loadAll(stdout) as { kind: string; spec: { schedule: string } }[]).slice(-1)
+      expect([job?.kind, job?.spec.schedule]).toEqual(['CronJob', schedule])
+    },
+  )
+
+  test.each(['nonsense', '99:99:99', '24:00', '2026-13-01', '2026-02-32', '*/5', '*:0/', 'Monn 10:00', 'Mon..', '10:'])(
+    'a unit without systemd at hand has none at %s',
+    async (schedule) => {
+      const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']
+      const { stderr, exitCode } = await renderWith({ PATH: '/none' }, ...words)
+      expect([stderr, exitCode]).toEqual([expect.stringContaining('is not a calendar event of') as string, 64])
+      expect(await filesIn('units')).toEqual(['no folder'])
+    },
+  )
+
+  test.each([
+    'hourly',
+    'Weekly Pacific/Auckland',
+    'semi-annually',
+    'Mon,Wed..Fri 08:00',
+    'Sat-Sun 5:00:30.25',
+    'Mon, 17:48',
+    'Thu,Fri 2012-*-1,5 11:12:13',
+    '2003-02..04-05',
+    '*-02~03',
+    'Mon *-05~07/1',
+    '*-*-* *:*:0/10.5',
+    '05:40:23.4200004/3.1700005',
+    '03-05 08:05:40 UTC',
+    'monday *-12-* 17:00',
+    '12,14,13,12:20,10,30',
+    '@1234567890',
+  ])('a unit without systemd at hand runs at %s', async (schedule) => {
+    const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']
+    expect(await renderWith({ PATH: '/none' }, ...words)).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await readFile(join(place.directory, 'units/testops-admin-box.timer'), 'utf8')).toContain(
+      `\nOnCalendar=${schedule}\n`,
+    )
+  })
+
+  test.each([
+    ['exit 0', 'nonsense 99', 0],
+    ['echo "Failed to parse calendar specification \'daily\': Invalid argument" >&2; exit 1', 'daily', 64],
+    ['echo "Unknown operation calendar." >&2; exit 1', 'daily', 0],
+    ['echo "Unknown operation calendar." >&2; exit 1', 'nonsense', 64],
+  ])('what systemd says comes first: %s', async (script, schedule, code) => {
+    const bin = join(place.directory, 'programs')
+    await mkdir(bin)
+    await writeFile(join(bin, 'systemd-analyze'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']
+    expect((await renderWith({ PATH: bin }, ...words)).exitCode).toBe(code)
+  })
+})
+
+test.each(['alerts', 'runbooks'])('%s name the configuration so that their commands work anywhere', async (name) => {
+  await render(name, '-d', 'box', '--config', './testops-admin.yaml', '--output', 'out')
+  const texts = await Promise.all(
+    (await filesIn('out')).map(async (it) => readFile(join(place.directory, 'out', it), 'utf8')),
+  )
+  const named = texts.flatMap((text) => [...text.matchAll(/testops-admin [^\n]*--config (\S+testops-admin\.yaml)/g)])
+  expect(named.length).toBeGreaterThan(5)
+  expect([...new Set(named.map(([, file]) => file))]).toEqual([join(place.directory, 'testops-admin.yaml')])
+})
+
 test('refuses a secret that the configuration holds in clear, and does not repeat it', async () => {
   const { stdout, stderr, exitCode } = await render('systemd', '-d', 'clear', '--output', 'units')
   expect([stdout, exitCode]).toEqual(['', 4])
   expect(stderr).toContain('host.commands.start')
+  // a word of a command cannot say where a secret is kept
+  expect(stderr).toContain('write a script that reads the secret from a file')
+  expect(stderr).not.toContain('{file: PATH}')
   expect(stderr).not.toContain('hunter2secret')
   expect(await filesIn('units')).toEqual(['no folder'])
 })

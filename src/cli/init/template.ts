@@ -3,8 +3,9 @@ import { AdminError } from '../../core/error.ts'
 import { harmless } from '../../core/harmless.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { command, nested } from '../../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 import { ownCommand, partText } from '../../core/package-parts.ts'
-import { onDeployment } from '../../core/typed.ts'
+import { flagWords, onDeployment, typed } from '../../core/typed.ts'
 import type { TemplateDocument } from '../../output/init.ts'
 import type { TemplateFacts, TemplateFile, TemplateName, TemplateOption } from '../../output/templates/facts.ts'
 import { templateOptions } from '../../output/templates/facts.ts'
@@ -29,6 +30,8 @@ interface Template {
   platforms?: readonly PlatformName[]
   needsNamespace?: true
   options?: readonly TemplateOption[]
+  /** It has several files, which are written to a folder only */
+  isSeveral?: true
   files: (facts: TemplateFacts) => Promise<readonly TemplateFile[]>
 }
 
@@ -47,6 +50,7 @@ export const templates: Readonly<Record<string, Template>> = {
     needs: 'settings',
     platforms: ['kubernetes'],
     needsNamespace: true,
+    isSeveral: true,
     files: roleFiles,
   },
   systemd: {
@@ -54,6 +58,7 @@ export const templates: Readonly<Record<string, Template>> = {
     needs: 'settings',
     platforms: ['host', 'compose'],
     options: ['schedule', 'textfile'],
+    isSeveral: true,
     files: systemdFiles,
   },
   'github-actions': {
@@ -68,7 +73,7 @@ export const templates: Readonly<Record<string, Template>> = {
     options: ['results'],
     files: async (facts) => pipelineFiles('gitlab-ci', facts),
   },
-  alerts: { about: 'Prometheus alert rules, and their tests', needs: 'name', files: alertFiles },
+  alerts: { about: 'Prometheus alert rules, and their tests', needs: 'name', isSeveral: true, files: alertFiles },
   grafana: { about: 'Grafana dashboard', needs: 'name', files: dashboardFiles },
   check: {
     about: 'a check of your own, to start from',
@@ -80,22 +85,40 @@ export const templates: Readonly<Record<string, Template>> = {
     needs: 'nothing',
     files: async ({ text }) => [{ name: 'testops-admin.yaml', content: text('testops-admin.yaml') }],
   },
-  runbooks: { about: 'a Markdown page for each fault', needs: 'settings', files: runbookFiles },
+  runbooks: { about: 'a Markdown page for each fault', needs: 'settings', isSeveral: true, files: runbookFiles },
 } satisfies Readonly<Record<TemplateName, Template>>
 
 /** Flags that say what is rendered and where; `--namespace` completes the configuration */
-const ownFlags: readonly string[] = ['template', 'output', 'namespace', ...templateOptions]
+const ownFlags: readonly string[] = ['namespace', ...templateOptions, 'output']
+
+interface Asked {
+  /** Version of this program */
+  version: string
+  /** -d was typed; else the deployment may come from the environment, which contradicts no template */
+  isNamed: boolean
+}
 
 /**
  * Renders a template with a deployment's names and writes its files. Throws USAGE for an unknown template, flags that
  * contradict it, and a deployment that it is not for; REFUSED if a file exists; CONFIGURATION, FORBIDDEN, UNAVAILABLE.
  */
-export async function runTemplate(asked: string, flags: InitFlags, version: string): Promise<TemplateDocument> {
+export async function runTemplate(
+  asked: string,
+  flags: InitFlags,
+  { version, isNamed }: Asked,
+): Promise<TemplateDocument> {
   const template = templateNamed(asked, flags)
+  if (template.needs === 'nothing' && isNamed)
+    throw new AdminError('USAGE', '-d has no effect: this template is the same for all deployments', [
+      rendering(asked, { ...flags, deployment: undefined }),
+    ])
   return interruptible(async (signal) => {
     const { templateText, writeAllNew } = await import('../../runtime/init/index.ts')
     const selected = await selectedFor(template, flags, signal)
-    const files = await template.files(await factsFor(asked, template, { selected, flags, version, signal }))
+    const facts = await factsFor(asked, template, { selected, flags, version, signal })
+    const files = await template.files(facts).catch((error: unknown) => {
+      throw error instanceof AdminError ? withCommand(error, asked, { ...flags, deployment: selected?.name }) : error
+    })
     const texts = files.map(({ name, content }) => ({
       name,
       text: typeof content === 'string' ? content : templateText(content),
@@ -103,15 +126,39 @@ export async function runTemplate(asked: string, flags: InitFlags, version: stri
     const about = { schemaVersion: 1, template: asked, ...(selected && { deployment: selected.name }) } as const
     if (flags.output === undefined) {
       const [only, ...others] = texts
-      const onIt = onDeployment(selected?.name ?? '', configOf(flags))
       if (others.length > 0)
         throw new AdminError('USAGE', `\`${asked}\` has ${texts.length} files: say where to write them`, [
-          command`testops-admin init --template ${asked} ${nested(onIt)} --output DIR`,
+          rendering(asked, { ...flags, deployment: selected?.name }),
         ])
       return { ...about, files: [], text: only!.text }
     }
     return { ...about, files: await writeAllNew(resolve(flags.output), texts) }
   })
+}
+
+/**
+ * Returns the command that renders a template with these flags, of which `instead` replaces one or is one more. Without
+ * a name or a folder that the template needs, the command has a place to fill in.
+ */
+function rendering(asked: string, flags: InitFlags, instead: Suggestion = ''): ShellCommand {
+  const { needs, isSeveral } = templates[asked]!
+  const given: InitFlags = { ...(isSeveral && { output: 'DIR' }), ...flags }
+  const ofDeployment = needs === 'nothing' ? [] : ['config']
+  const all = [...ofDeployment, ...ownFlags].filter((it) => given[it] !== undefined && !instead.startsWith(`--${it} `))
+  // its value would be masked like a secret
+  const kept = all.filter((it) => it !== 'secret')
+  const words = kept.flatMap((it) => flagWords(`--${it}`, String(given[it])))
+  const named = needs === 'nothing' ? [] : flagWords('-d', flags.deployment ?? 'NAME')
+  const same = typed(['testops-admin', 'init', '--template', asked, ...named, ...words])
+  const whole = instead === '' ? same : command`${nested(same)} ${nested(instead)}`
+  return kept.length < all.length ? command`${nested(whole)}   # add your --secret` : whole
+}
+
+/** Completes suggestions that begin with a flag to whole commands. */
+function withCommand(error: AdminError, asked: string, flags: InitFlags): AdminError {
+  const { code, message, suggestions, cause, obstacle } = error
+  const whole = suggestions.map((it) => (it.startsWith('--') ? rendering(asked, flags, it) : it))
+  return new AdminError(code, message, whole, { cause, obstacle })
 }
 
 function templateNamed(asked: string, flags: InitFlags): Template {
@@ -131,10 +178,10 @@ function templateNamed(asked: string, flags: InitFlags): Template {
   )
   if (unusable !== undefined)
     throw new AdminError('USAGE', `--${unusable} is empty, or contains a character that cannot be displayed`)
-  const wrong = given.find((flag) => !ownFlags.includes(flag))
+  const wrong = given.find((flag) => flag !== 'template' && !ownFlags.includes(flag))
   if (wrong !== undefined)
     throw new AdminError('USAGE', `--${wrong} describes a new configuration, but --template uses a finished one`, [
-      command`testops-admin init --template ${asked} -d NAME`,
+      rendering(asked, flags),
     ])
   const idle = given.find(
     (flag) =>
@@ -156,11 +203,7 @@ async function selectedFor(
   flags: InitFlags,
   signal: AbortSignal,
 ): Promise<SelectedDeployment | null> {
-  if (needs === 'nothing') {
-    if (flags.deployment !== undefined)
-      throw new AdminError('USAGE', '-d has no effect: this template is the same for all deployments', [])
-    return null
-  }
+  if (needs === 'nothing') return null
   const { findConfiguration, isOfLab } = await import('../../runtime/index.ts')
   const around = { environment: process.env, workingDirectory: process.cwd(), file: configOf(flags) }
   const { deployment: name } = flags
@@ -187,24 +230,32 @@ async function factsFor(
   template: Template,
   { selected, flags, version, signal }: Around,
 ): Promise<TemplateFacts> {
-  const { certificatesIn, movedConfiguration, platformOf, serviceCommandsOf, templateSource, templateText } =
-    await import('../../runtime/init/index.ts')
+  const {
+    certificatesIn,
+    isCalendarEvent,
+    movedConfiguration,
+    platformOf,
+    serviceCommandsOf,
+    templateSource,
+    templateText,
+  } = await import('../../runtime/init/index.ts')
   const platform = selected === null || template.needs !== 'settings' ? 'host' : platformOf(selected)
   const { platforms = [platform] } = template
   const name = selected?.name ?? ''
-  const onIt = onDeployment(name, configOf(flags))
+  const named = { ...flags, deployment: selected?.name }
   if (!platforms.includes(platform))
     throw new AdminError(
       'USAGE',
       `template \`${asked}\` is for platform ${platforms.join(' or ')}, but \`${name}\` is on platform ${platform}`,
       Object.keys(templates)
         .filter((it) => templates[it]!.platforms?.includes(platform))
-        .map((it) => command`testops-admin init --template ${it} ${nested(onIt)}`),
+        .map((it) => rendering(it, { json: flags.json, deployment: name, config: flags['config'] })),
     )
+  const file = configOf(flags)
   const namespace = flags.namespace ?? selected?.settings.kubernetes?.namespace ?? ''
   if (template.needsNamespace === true && namespace === '')
     throw new AdminError('USAGE', `the namespace of \`${name}\` is unknown: its configuration names none`, [
-      command`testops-admin init --template ${asked} ${nested(onIt)} --namespace NAMESPACE`,
+      rendering(asked, named, '--namespace NAMESPACE'),
       'kubectl get namespaces',
     ])
   if (typeof flags.namespace === 'string') {
@@ -214,7 +265,8 @@ async function factsFor(
   }
   return {
     name,
-    flags: onIt,
+    // what is rendered is read and run in other folders
+    flags: onDeployment(name, file && resolve(file)),
     platform,
     groups: traitsOf({ platform }).groups,
     namespace: typeof namespace === 'string' ? namespace : '',
@@ -223,6 +275,7 @@ async function factsFor(
     options: Object.fromEntries(templateOptions.flatMap((it) => (flags[it] === undefined ? [] : [[it, flags[it]]]))),
     moved: (rules) => movedConfiguration(selected!, rules),
     certificates: certificatesIn,
+    isCalendarEvent: async (times) => isCalendarEvent(times, signal),
     commands: async () =>
       serviceCommandsOf(selected!, {
         timeoutMs: (flags.timeout ?? defaultTimeoutSeconds) * 1000,

@@ -48,7 +48,7 @@ interface MovedConfiguration {
 export interface TemplateFacts {
   /** Name of the deployment; empty if the template needs none */
   name: string
-  /** `-d prod`, with the configuration file if a flag named one */
+  /** `-d prod`, with the absolute path of the configuration file if a flag named one */
   flags: ShellCommand
   platform: PlatformName
   /** Groups of this machine whose members may look at the service */
@@ -64,6 +64,8 @@ export interface TemplateFacts {
   moved: (rules: MovingRules) => MovedConfiguration
   /** Returns the certificates of a PEM file, and nothing else that is in it. Throws CONFIGURATION */
   certificates: (path: string) => Promise<string>
+  /** Returns whether systemd takes these times as a calendar event; null if this machine has no systemd to ask */
+  isCalendarEvent: (times: string) => Promise<boolean | null>
   /** Returns how the platform starts, stops and shows the service; null if that is unknown */
   commands: () => Promise<ServiceCommands | null>
   /** Returns a value as YAML */

@@ -8,9 +8,20 @@ const imageToFillIn = 'REGISTRY/testops-admin:TAG'
 const folder = '/etc/testops-admin'
 const configurationFile = 'testops-admin.yaml'
 const defaultSchedule = '*/15 * * * *'
-/** As Kubernetes reads it (pkg robfig/cron, ParseStandard): five fields, or the name of an interval */
-const schedules =
-  /^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|[\dA-Za-z*/,?-]+(?: [\dA-Za-z*/,?-]+){4})$/
+/** As Kubernetes reads a schedule (pkg robfig/cron, ParseStandard): the name of an interval, or five fields */
+const intervals = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/
+const cronFields: readonly { name: string; from: number; to: number; words?: readonly string[] }[] = [
+  { name: 'minute', from: 0, to: 59 },
+  { name: 'hour', from: 0, to: 23 },
+  { name: 'day of the month', from: 1, to: 31 },
+  {
+    name: 'month',
+    from: 1,
+    to: 12,
+    words: ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
+  },
+  { name: 'day of the week', from: 0, to: 6, words: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] },
+]
 
 interface ClusterObject {
   kind: string
@@ -30,9 +41,10 @@ export async function cronjobFiles(facts: TemplateFacts): Promise<TemplateFile[]
     throw new AdminError('USAGE', '--image is not the name of an image', [
       '--image registry.example.org/testops-admin:1.2.3',
     ])
-  if (!schedules.test(schedule))
-    throw new AdminError('USAGE', `--schedule \`${schedule}\` is not a schedule of cron: five fields`, [
-      "--schedule '*/15 * * * *'",
+  const fault = faultOfSchedule(schedule)
+  if (fault !== null)
+    throw new AdminError('USAGE', `--schedule \`${schedule.slice(0, 100)}\` is not a schedule of cron: ${fault}`, [
+      command`--schedule ${defaultSchedule}`,
     ])
   const own = objectName(name)
   const secretName = ownSecret ?? own
@@ -123,6 +135,28 @@ export async function cronjobFiles(facts: TemplateFacts): Promise<TemplateFile[]
       ],
     },
   ]
+}
+
+function faultOfSchedule(schedule: string): string | null {
+  if (intervals.test(schedule)) return null
+  const fields = schedule.trim().split(/ +/)
+  if (fields.length !== cronFields.length) return `it must have ${cronFields.length} fields`
+  const faults = cronFields.flatMap(({ name, from, to, words = [] }, at) => {
+    const wrong = fields[at]!.split(',').find((part) => !isPart(part, from, to, words))
+    return wrong === undefined ? [] : [`\`${wrong}\` is no ${name} from ${from} to ${to}`]
+  })
+  return faults[0] ?? null
+}
+
+/** True for `*`, a number or its word, or a range, each perhaps with a step. */
+function isPart(part: string, from: number, to: number, words: readonly string[]): boolean {
+  const [, first = '', last = first, step = '1'] = /^(\*|\?|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? []
+  const numberOf = (text: string): number => {
+    const word = words.indexOf(text.toLowerCase())
+    return word >= 0 ? from + word : /^\d+$/.test(text) ? Number(text) : Number.NaN
+  }
+  if (first === '*' || first === '?') return last === first && Number(step) > 0
+  return numberOf(first) >= from && numberOf(first) <= numberOf(last) && numberOf(last) <= to && Number(step) > 0
 }
 
 function head({ name, namespace, options }: TemplateFacts, toCreate: readonly string[], secretName: string): string[] {

@@ -6,14 +6,19 @@ import type { TemplateFacts, TemplateFile } from './facts.ts'
 
 const folder = '/etc/testops-admin'
 const defaultSchedule = '*:0/15'
+/** Characters of calendar events, none of which ends a line or begins a specifier of a unit */
+const calendarText = /^[\w *:,./~+@-]{1,200}$/
+/** Calendar events by their form (systemd.time(7)), where no systemd can be asked */
+const calendarForm = formOfCalendar()
 
 /** Returns a service and a timer that run doctor, and their configuration. Throws USAGE for what no unit can hold. */
 export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
   const { name, platform, groups, program, options } = facts
   const { schedule = defaultSchedule, textfile } = options
-  if (!/^[\w *:,./~+-]{1,200}$/.test(schedule))
-    throw new AdminError('USAGE', '--schedule is not a calendar event of systemd', [
-      "systemd-analyze calendar '*:0/15'",
+  if (!calendarText.test(schedule) || !((await facts.isCalendarEvent(schedule)) ?? calendarForm.test(schedule)))
+    throw new AdminError('USAGE', `--schedule \`${schedule}\` is not a calendar event of systemd`, [
+      command`--schedule ${defaultSchedule}`,
+      'man 7 systemd.time   # CALENDAR EVENTS',
     ])
   if (textfile !== undefined && (!textfile.startsWith('/') || !textfile.endsWith('.prom')))
     throw new AdminError('USAGE', '--textfile must be an absolute path that ends in .prom', [
@@ -112,6 +117,21 @@ export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]
       ],
     },
   ]
+}
+
+function formOfCalendar(): RegExp {
+  const several = (one: string): string => `${one}(?:,${one})*`
+  const more = '\\d+(?:\\.\\d+)?'
+  // a number with leading zeros, the end of a range, and a step, which may lead past the last number
+  const part = (number: string): string => `(?:\\*|${several(`0*(?:${number})(?:\\.\\.${more})?(?:/${more})?`)})`
+  const sixty = part('[1-5]?\\d(?:\\.\\d+)?')
+  const day = '(?:mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)'
+  const days = `${several(`${day}(?:(?:\\.\\.|-)${day})?`)},?`
+  const date = `(?:${part('\\d{1,4}')}-)?${part('[1-9]|1[0-2]')}[-~]${part('[1-9]|[12]\\d|3[01]')}`
+  const time = `${part('1?\\d|2[0-3]')}:${sixty}(?::${sixty})?`
+  const names = '(?:minute|hour|dai|month|annual|anual|year|week|quarter|biannual|bi-annual|semiannual|semi-annual)ly'
+  const event = `(?:${names}|@\\d+|(?=\\S)(?:${days}(?= |$))?(?: *(?:${date})(?= |$))?(?: *${time})?)`
+  return new RegExp(`^${event}(?: +[a-z][\\w+/-]*)? *$`, 'i')
 }
 
 /** A name in that folder ends otherwise until it is whole: the collector reads *.prom alone. */

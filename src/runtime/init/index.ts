@@ -33,6 +33,7 @@ export type { KeptAnswers } from './write.ts'
 export { assertNew, keptAnswers, writeAllNew, writeNew } from './write.ts'
 export {
   certificatesIn,
+  isCalendarEvent,
   movedConfiguration,
   serviceCommandsOf,
   templateSource,

@@ -1,8 +1,9 @@
 import { dirname } from 'node:path'
+import { runProgram } from '../../adapters/process.ts'
 import { yamlText, yamlParts } from '../../adapters/yaml/index.ts'
 import { AdminError } from '../../core/error.ts'
 import { partText } from '../../core/package-parts.ts'
-import { sentence } from '../../core/shell-command.ts'
+import { command, sentence } from '../../core/shell-command.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import type { ServiceCommands } from '../../core/sources.ts'
 import { openPlatform } from '../../platforms/index.ts'
@@ -59,7 +60,12 @@ export function movedConfiguration(
         throw new AdminError(
           'REFUSED',
           `\`${path.join('.')}\` of deployment \`${name}\` holds a secret in clear, which a template never repeats`,
-          [sentence`say in ${file} where the secret is kept: {env: NAME} or {file: PATH}`],
+          [
+            path.includes('commands') || path.at(-2) === 'command'
+              ? sentence`write a script that reads the secret from a file, and name the script in ${file} instead`
+              : sentence`remove the secret from ${file}: only keys for secrets can say where one is kept`,
+            command`\${EDITOR:-vi} ${file}`,
+          ],
         )
       }
     }
@@ -87,6 +93,21 @@ export async function certificatesIn(path: string): Promise<string> {
   const text = await readCertificates({ path, at: path })
   const all = text.match(/-----BEGIN CERTIFICATE-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE-----/g) ?? []
   return `${all.join('\n')}\n`
+}
+
+/** Milliseconds for systemd to judge a calendar event, at most */
+const judgeMs = 5000
+
+/** Returns whether systemd takes these times as a calendar event; null if this machine has no systemd to ask. */
+export async function isCalendarEvent(times: string, signal: AbortSignal): Promise<boolean | null> {
+  try {
+    const asked = ['systemd-analyze', 'calendar', '--', times] as const
+    const { exitCode, stderr } = await runProgram(asked, { timeoutMs: judgeMs, signal })
+    return exitCode === 0 ? true : stderr.includes('Failed to parse calendar') ? false : null
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null
+    throw error
+  }
 }
 
 /** Returns how a deployment's platform starts, stops and shows the service; null if it cannot say. */
