@@ -68,7 +68,7 @@ const mostCharacters = 4000
 export function translation(texts: Texts): Translation {
   const category = new Intl.PluralRules(texts.language)
   const formOf = (value: string, forms: readonly string[]): string => {
-    const number = Number(value)
+    const number = Number(value.replaceAll(',', ''))
     const at = Number.isNaN(number) ? -1 : texts.forms.indexOf(category.select(number))
     return forms[at] ?? forms.at(-1)!
   }

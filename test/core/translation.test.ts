@@ -34,6 +34,7 @@ test.each([
   ['21 checks in 4 s', '21 проверка за 4 с'],
   ['22 checks in 4 s', '22 проверки за 4 с'],
   ['12 checks in 4 s', '12 проверок за 4 с'],
+  ['1,284 checks in 4 s', '1,284 проверки за 4 с'],
   ['many checks in 4 s', 'many проверок за 4 с'],
   // an unknown text, one without its value, and one in which a value could end in two places
   ['Exit code', 'Exit code'],

@@ -10,7 +10,7 @@ import { explainDocument, explainText } from '../../src/output/explain.ts'
 import { fleetText } from '../../src/output/doctor/fleet.ts'
 import { beginText } from '../../src/output/init.ts'
 import { plainScreen } from '../../src/output/paint.ts'
-import { changed, databaseDown, healthy, ignoring, stuckLock, unknownOnly, warningsOnly } from './reports.ts'
+import { changed, databaseDown, eventful, healthy, ignoring, stuckLock, unknownOnly, warningsOnly } from './reports.ts'
 
 const { translations } = await readTexts(fileURLToPath(new URL('../../explain', import.meta.url)))
 // its entries are translated apart from this
@@ -41,6 +41,12 @@ test.each([
   const judged = { exitCode, failOn: 'warning', translation: russian } as const
   await expect(documentText(report, 'markdown', judged)).toMatchFileSnapshot(`${golden}.md`)
   expect(documentText(report, 'html', judged)).toContain('<html lang="ru">')
+})
+
+test('a page with a time line', async () => {
+  const page = documentText(eventful, 'html', { exitCode: 1, failOn: 'warning', translation: russian })
+  const body = page.slice(page.indexOf('<body>'), page.indexOf('<script>'))
+  await expect(body).toMatchFileSnapshot('golden/ru/doctor-eventful.html')
 })
 
 test('formats for programs are the same in every language', () => {

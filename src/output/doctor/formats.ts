@@ -10,7 +10,7 @@ import type { StatusWord } from '../paint.ts'
 import { countOf, printable } from '../text.ts'
 import { isExamined } from './fleet.ts'
 import type { Examined } from './fleet.ts'
-import { changesTold, remedyOf, summary, tell } from './verdict.ts'
+import { changesTold, remedyOf, summary, suppressionText, tell } from './verdict.ts'
 import type { Story } from './verdict.ts'
 
 /** What a document says beside the report. */
@@ -113,7 +113,10 @@ export function doctorMarkdown(report: DoctorReport, view: FormatView): string {
     ...(told.skipped.length === 0 ? [] : [`### ${say('Skipped')}`, listed(told.skipped, (it) => it.reason ?? '')]),
     ...(told.suppressed.length === 0
       ? []
-      : [`### ${say('Suppressed')}`, listed(told.suppressed, (it) => `${it.reason ?? ''}. ${findingsOf(it)}`)]),
+      : [
+          `### ${say('Suppressed')}`,
+          listed(told.suppressed, (it) => `${suppressionText(it, say)}. ${findingsOf(it)}`),
+        ]),
     `### ${say('Healthy')}`,
     told.ok.length === 0 ? say('No check is ok.') : healthy,
   ].join('\n\n')}\n`

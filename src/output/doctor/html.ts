@@ -1,5 +1,6 @@
 import type { CheckReport, DeploymentEvent, DoctorReport, EventKind, Finding, Remedy } from '../../core/check.ts'
 import { grouped } from '../../core/format.ts'
+import { own } from '../../core/lookup.ts'
 import { typedHere } from '../error-text.ts'
 import { blockOf, commands, htmlPage, listOf, rowsOf, some, statusBadge, timesIn } from '../html/page.ts'
 import type { Section } from '../html/page.ts'
@@ -12,7 +13,7 @@ import { oneLine, saying, statusWord } from '../paint.ts'
 import type { StatusWord } from '../paint.ts'
 import { countOf } from '../text.ts'
 import type { FormatView } from './formats.ts'
-import { isJudged, lotsOf, remedyOf, tell } from './verdict.ts'
+import { isJudged, lotsOf, remedyOf, suppressionText, tell } from './verdict.ts'
 import type { Story } from './verdict.ts'
 
 type Told = ReturnType<typeof tell>
@@ -24,6 +25,7 @@ interface View {
   areTitlesShown: boolean
   times: (iso: string) => Html
   command: (typed: string) => Html
+  kinds: Kinds
 }
 
 /** Maximum number of each kind that is shown; the others are counted */
@@ -36,7 +38,7 @@ export function doctorHtml(report: DoctorReport, { exitCode, ...spoken }: Format
   const told = tell(report)
   const say = saying(spoken)
   const times = timesIn(report.timeZone)
-  const view = { say, areTitlesShown: spoken.say !== undefined, times, command: commands(say) }
+  const view = { say, areTitlesShown: spoken.say !== undefined, times, command: commands(say), kinds: kindsIn(say) }
   return htmlPage({
     ...spoken,
     kind: say('Diagnosis of a deployment'),
@@ -144,7 +146,7 @@ ${commandsOf(typed.map(typedHere), view)}${
   lacks === undefined ? html`` : html`<p>${say('Missing right:')} ${lacks}</p>\n${commandsOf(grant, view)}`
 }${risk === undefined ? html`` : html`<p>${say('Risk:')} ${risk}</p>\n`}${
   undo === undefined ? html`` : html`<h4>${say('Undo')}</h4>\n${view.command(typedHere(undo))}`
-}${explained.length === 0 ? html`` : html`<h4>${say('Consequences')}</h4>\n${listOf(explained.map(lineOf))}\n`}${
+}${explained.length === 0 ? html`` : html`<h4>${say('Consequences')}</h4>\n${listOf(explained.map(lineOf), say)}\n`}${
   unjudged.length === 0
     ? html``
     : html`<h4>${say('Could not be checked because of it')}</h4>\n<p>${codes(unjudged.map(({ id }) => id))}</p>\n`
@@ -180,7 +182,7 @@ const lineOf = (check: CheckReport): Html => html`<code>${check.id}</code>: ${on
 function findingOf({ message, evidence }: Finding, isOnly: boolean, say: Say): Html {
   const head = isOnly ? html`<h4>${say('Evidence')}</h4>\n` : html``
   return html`<p class="said">${message}</p>
-${evidence.length === 0 ? html`` : html`${head}${blockOf(evidence)}\n`}`
+${evidence.length === 0 ? html`` : html`${head}${blockOf(evidence, say)}\n`}`
 }
 
 function commandsOf(typed: Remedy['commands'], { command, say }: View): Html {
@@ -192,7 +194,7 @@ function commandsOf(typed: Remedy['commands'], { command, say }: View): Html {
   )
 }
 
-function beganOf({ began, changes }: CheckReport, { times, say }: View): Html {
+function beganOf({ began, changes }: CheckReport, { times, say, kinds }: View): Html {
   const since = began === undefined ? html`` : html`<h4>${say('First sign')}</h4>\n<p>${times(began)}</p>\n`
   if (changes === undefined) return since
   const when = began === undefined ? 'last 24 hours' : '24 hours before'
@@ -200,59 +202,63 @@ function beganOf({ began, changes }: CheckReport, { times, say }: View): Html {
   if (changes.length === 0) return html`${since}${before}<p>${say('No change is known.')}</p>\n`
   const items = changes.map(
     ({ at, kind, message, proof }) =>
-      html`${times(at)}: ${isShown(kind) ? kinds[kind].name : kind}: ${message}${
+      html`${times(at)}: ${own(kinds, kind)?.name ?? kind}: ${message}${
         proof === undefined ? html`` : html`<br><code>${proof}</code>`
       }`,
   )
-  return html`${since}${before}${listOf(items, most.changes)}\n`
+  return html`${since}${before}${listOf(items, say, most.changes)}\n`
 }
 
-const isShown = (kind: string): kind is keyof typeof kinds => Object.hasOwn(kinds, kind)
+type Kinds = Readonly<Record<Exclude<EventKind, 'log'>, Pick<Lane, 'name' | 'shape'>>>
 
-/** Each kind of event, in the order of display */
-const kinds: Readonly<Record<Exclude<EventKind, 'log'>, Pick<Lane, 'name' | 'shape'>>> = {
-  rollout: { name: 'Rollout', shape: 'triangle' },
-  image: { name: 'Image', shape: 'square' },
-  setting: { name: 'Setting', shape: 'diamond' },
-  repair: { name: 'Repair', shape: 'cross' },
-  lock: { name: 'Change-log lock', shape: 'square' },
-  restart: { name: 'Restart', shape: 'circle' },
-  node: { name: 'Node', shape: 'triangle' },
-  clock: { name: 'Clock', shape: 'diamond' },
-  disk: { name: 'Disk', shape: 'square' },
+/** Returns each kind of event, in the order of display. */
+function kindsIn(say: Say): Kinds {
+  return {
+    rollout: { name: say('Rollout'), shape: 'triangle' },
+    image: { name: say('Image'), shape: 'square' },
+    setting: { name: say('Setting'), shape: 'diamond' },
+    repair: { name: say('Repair'), shape: 'cross' },
+    lock: { name: say('Change-log lock'), shape: 'square' },
+    restart: { name: say('Restart'), shape: 'circle' },
+    node: { name: say('Node'), shape: 'triangle' },
+    clock: { name: say('Clock'), shape: 'diamond' },
+    disk: { name: say('Disk'), shape: 'square' },
+  }
 }
 
-function timeLineOf({ events, timeZone, checks }: DoctorReport, { times, say }: View): Section | null {
+function timeLineOf({ events, timeZone, checks }: DoctorReport, { times, say, kinds }: View): Section | null {
   if (events === undefined) return null
   const { from, to, list, unseen } = events
-  const lanes = [...beginnings(checks), ...lanesOf(list)]
-  const drawn = lanes.length === 0 ? null : timeLine({ from, to, timeZone, lanes })
+  const lanes = [...beginnings(checks, say), ...lanesOf(list, kinds, say)]
+  const drawn = lanes.length === 0 ? null : timeLine({ from, to, timeZone, lanes, say })
+  const none = html`<p>${say('Nothing is on record from')} ${times(from)} ${say('to')} ${times(to)}.</p>\n`
   return {
     id: 'time',
     title: say('What happened before'),
-    content: html`${
-      lanes.length === 0 ? html`<p>Nothing is on record from ${times(from)} to ${times(to)}.</p>\n` : (drawn ?? html``)
-    }${
+    content: html`${lanes.length === 0 ? none : (drawn ?? html``)}${
       unseen.length === 0
         ? html``
-        : html`<h3>${say('Could not be asked')}</h3>\n${listOf(unseen.map((it) => html`${it}`))}`
+        : html`<h3>${say('Could not be asked')}</h3>\n${listOf(
+            unseen.map((it) => html`${it}`),
+            say,
+          )}`
     }`,
   }
 }
 
-function beginnings(checks: readonly CheckReport[]): Lane[] {
+function beginnings(checks: readonly CheckReport[], say: Say): Lane[] {
   const items = checks.flatMap(({ id, began }) => (began === undefined ? [] : [{ at: began, message: id }]))
-  return items.length === 0 ? [] : [{ name: 'First sign', shape: 'triangle', items }]
+  return items.length === 0 ? [] : [{ name: say('First sign'), shape: 'triangle', items }]
 }
 
-function lanesOf(list: readonly DeploymentEvent[]): Lane[] {
+function lanesOf(list: readonly DeploymentEvent[], kinds: Kinds, say: Say): Lane[] {
   const changes = Object.entries(kinds).flatMap(([kind, { name, shape }]) => {
     const items = list.filter((it) => it.kind === kind)
     return items.length === 0 ? [] : [{ name, shape, items }]
   })
   const logs = new Map<string, DeploymentEvent[]>()
   for (const it of list.filter(({ kind }) => kind === 'log')) {
-    const name = logs.size < most.lanes || logs.has(it.message) ? it.message : 'Other log messages'
+    const name = logs.size < most.lanes || logs.has(it.message) ? it.message : say('Other log messages')
     const items = logs.get(name)
     if (items) items.push(it)
     else logs.set(name, [it])
@@ -335,7 +341,7 @@ ${suggestions
     id: 'unknown',
     title: view.say('Could not be determined'),
     count: unknown.length,
-    content: rowsOf(items, most.checks),
+    content: rowsOf(items, view.say, most.checks),
   }
 }
 
@@ -348,17 +354,24 @@ function skippedOf({ skipped, all }: Told, { say }: View): Section | null {
   const items = lotsOf(skipped, ({ reason }) => reason, all).map(
     ({ check: { reason = '' }, names }) => html`<p>${codes(names)}</p>\n<p>${reason}</p>\n`,
   )
-  return { id: 'skipped', title: say('Skipped'), count: skipped.length, content: rowsOf(items, most.checks) }
+  return { id: 'skipped', title: say('Skipped'), count: skipped.length, content: rowsOf(items, say, most.checks) }
 }
 
 /** Problems that the configuration ignores, with what was found. */
 function suppressedOf({ suppressed }: Told, { say }: View): Section | null {
   if (suppressed.length === 0) return null
   const items = suppressed.map(
-    ({ id, reason = '', suppressed: { findings = [] } = {} }) =>
-      html`<p><code>${id}</code></p>\n<p>${reason}</p>\n${findings.map(({ message }) => html`<p>${message}</p>\n`)}`,
+    (check) =>
+      html`<p><code>${check.id}</code></p>\n<p>${suppressionText(check, say)}</p>\n${(
+        check.suppressed?.findings ?? []
+      ).map(({ message }) => html`<p>${message}</p>\n`)}`,
   )
-  return { id: 'suppressed', title: say('Suppressed'), count: suppressed.length, content: rowsOf(items, most.checks) }
+  return {
+    id: 'suppressed',
+    title: say('Suppressed'),
+    count: suppressed.length,
+    content: rowsOf(items, say, most.checks),
+  }
 }
 
 function healthyOf({ ok }: Told, { say, areTitlesShown }: View): Section | null {
@@ -367,5 +380,5 @@ function healthyOf({ ok }: Told, { say, areTitlesShown }: View): Section | null 
     const said = areTitlesShown ? html`<p>${title}</p>\n` : html``
     return html`<p><code>${id}</code></p>\n${said}<p>${detail}</p>\n`
   })
-  return { id: 'healthy', title: say('Healthy'), count: ok.length, content: rowsOf(items, most.checks) }
+  return { id: 'healthy', title: say('Healthy'), count: ok.length, content: rowsOf(items, say, most.checks) }
 }

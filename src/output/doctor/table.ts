@@ -5,7 +5,7 @@ import type { Paint, Screen } from '../paint.ts'
 import { badge, badgeWidth, oneLine, paintFor, plainBadge, saying, statusWord } from '../paint.ts'
 import { clip, countOf, hang, pad, printable, widthOf, withTimesHere } from '../text.ts'
 import type { Lot, Story } from './verdict.ts'
-import { changesTold, lotOf, lotsOf, summary, tell, verdict } from './verdict.ts'
+import { changesTold, lotOf, lotsOf, summary, suppressionText, tell, verdict } from './verdict.ts'
 
 /** Returns one line for each check, in the catalogue's order, for `grep` and for logs. Lines are never broken. */
 export function doctorShort(report: Pick<DoctorReport, 'checks'>, screen: Screen): string {
@@ -23,6 +23,7 @@ export function shortLine(check: CheckReport, idWidth: number, screen: Screen): 
 
 /** Returns what to say about a check in one line; if it is ok and another language is spoken, its title comes first. */
 function lineOf(check: CheckReport, { say }: Screen): string {
+  if (check.suppressed !== undefined) return printable(suppressionText(check, saying({ say })))
   const found = oneLine(check)
   const title = printable(check.title)
   return say === undefined || check.status !== 'ok' || found === title ? found : `${title}: ${found}`
@@ -238,7 +239,7 @@ export function doctorChanges(report: DoctorReport, before: DoctorReport | null,
   const changed = report.checks.filter((check) => statusWord(check) !== (before ? earlier.get(check.id) : 'ok'))
   const width = Math.max(0, ...changed.map(({ id }) => id.length))
   return [
-    `${at}Z ${printable(summary(tell(report)))}`,
+    `${at}Z ${printable(summary(tell(report), saying(screen)))}`,
     ...changed.map((check) => `${at}Z   ${shortLine(check, width, screen)}`),
   ]
     .map((line) => `${line}\n`)

@@ -178,6 +178,11 @@ export function remedyOf({ remedy, docs }: CheckReport, say: Say = inEnglish): P
   return remedy ?? { text: say(`See ${docs}.`), commands: [] }
 }
 
+/** Returns why a check is skipped; for an ignored problem, until when the configuration ignores it, and why. */
+export function suppressionText({ suppressed, reason = '' }: CheckReport, say: Say): string {
+  return suppressed === undefined ? reason : `${say(`suppressed until ${suppressed.until}:`)} ${suppressed.reason}`
+}
+
 /** Maximum number of changes that are shown beside a problem; the newest */
 const mostChanges = 5
 

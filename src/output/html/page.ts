@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { counted, grouped, moment, momentIn } from '../../core/format.ts'
 import { isTimeZone } from '../../core/local-time.ts'
-import { inEnglish } from '../../core/translation.ts'
 import type { Say } from '../../core/translation.ts'
 import { Html, html } from '../markup.ts'
 import { saying } from '../paint.ts'
@@ -71,13 +70,25 @@ ${sections.map(({ id, title, count }) => html`<li><a href="#${id}">${title}</a>$
 ${sections.map(sectionOf)}</main>
 <footer>
 <p>${say('Made by testops-admin. This page loads nothing from a network, and secrets were removed from it.')}</p>
-<p id="heard" class="heard" role="status"></p>
+${heardLine(say)}
 </footer>
 <script>${own(pageScript)}</script>
 </body>
 </html>
 `
   return text
+}
+
+/** What the script says once a command is copied, and on its button: the script itself has no words. */
+function heardLine(say: Say): Html {
+  const words = {
+    copied: say('Command copied'),
+    selected: say('Command selected: copy it with your keyboard'),
+    'copied-button': say('Copied'),
+    'selected-button': say('Selected'),
+  }
+  const data = Object.entries(words).map(([name, text]) => html` data-${name}="${text}"`)
+  return html`<p id="heard" class="heard" role="status"${data}></p>`
 }
 
 /** Marks a text of this program's own as HTML. */
@@ -114,7 +125,7 @@ function signOf(status: StatusWord | 'info'): Html {
 }
 
 /** Returns a status as a shape and a word. */
-export function statusBadge(status: StatusWord | 'info', say: Say = inEnglish): Html {
+export function statusBadge(status: StatusWord | 'info', say: Say): Html {
   const words: Readonly<Record<StatusWord | 'info', string>> = {
     ok: say('OK'),
     warning: say('Warning'),
@@ -142,25 +153,25 @@ export function some<T>(items: readonly T[], most: number, made: (item: T, index
 type Rest = (left: number) => Html
 
 /** Returns a list of texts; without texts, nothing. */
-export function listOf(items: readonly Html[], most = 100): Html {
+export function listOf(items: readonly Html[], say: Say, most = 100): Html {
   if (items.length === 0) return html``
   return html`<ul class="plain">
 ${some(
   items,
   most,
   (it) => html`<li>${it}</li>\n`,
-  (left) => html`<li class="soft">${grouped(left)} more</li>\n`,
+  (left) => html`<li class="soft">${say(`${grouped(left)} more`)}</li>\n`,
 )}</ul>`
 }
 
 /** Returns a list of longer items, a line between each two. */
-export function rowsOf(items: readonly Html[], most: number): Html {
+export function rowsOf(items: readonly Html[], say: Say, most: number): Html {
   return html`<ul class="rows">
 ${some(
   items,
   most,
   (it) => html`<li>${it}</li>\n`,
-  (left) => html`<li class="soft">${grouped(left)} more</li>\n`,
+  (left) => html`<li class="soft">${say(`${grouped(left)} more`)}</li>\n`,
 )}</ul>`
 }
 
@@ -168,9 +179,9 @@ ${some(
 const mostLines = 60
 
 /** Returns texts from outside as a block. Further lines of a text are indented: they do not pass for another text. */
-export function blockOf(texts: readonly string[]): Html {
+export function blockOf(texts: readonly string[], say: Say): Html {
   const lines = texts.flatMap((text) => text.split(/\r?\n/).map((it, at) => (at === 0 ? it : `  ${it}`)))
-  const rest: Rest = (left) => html`<span class="line">&hellip; ${counted(left, 'more line')}\n</span>`
+  const rest: Rest = (left) => html`<span class="line">&hellip; ${say(counted(left, 'more line'))}\n</span>`
   return html`<pre><code>${some(lines, mostLines, (it) => html`<span class="line">${it}\n</span>`, rest)}</code></pre>`
 }
 
@@ -180,7 +191,7 @@ const longestCommand = 2000
 const comment = '   # '
 
 /** Numbers the commands of one page, for their buttons. */
-export function commands(say: Say = inEnglish): (command: string) => Html {
+export function commands(say: Say): (command: string) => Html {
   let count = 0
   return (typed) => {
     const [before = '', ...more] = typed.split(comment)
@@ -205,11 +216,21 @@ export function timesIn(timeZone: string | undefined): (iso: string) => Html {
   return (iso) => {
     const at = new Date(iso)
     if (Number.isNaN(at.getTime())) return html`${iso}`
-    const utc = html`<time datetime="${at.toISOString()}">${moment(at).slice(0, -1)} UTC</time>`
-    if (zone === null) return utc
-    const there = momentIn(at, zone)
-    return html`${utc} (${there.slice(0, 10) === at.toISOString().slice(0, 10) ? there.slice(11) : there} ${zone})`
+    return html`<time datetime="${at.toISOString()}">${utcText(at)}</time>${besideUtc(at, zone)}`
   }
+}
+
+/** Returns the same as text, for a tooltip. */
+export function timeText(at: Date, zone: string | null): string {
+  return `${utcText(at)}${besideUtc(at, zone)}`
+}
+
+const utcText = (at: Date): string => `${moment(at).slice(0, -1)} UTC`
+
+function besideUtc(at: Date, zone: string | null): string {
+  if (zone === null) return ''
+  const there = momentIn(at, zone)
+  return ` (${there.slice(0, 10) === at.toISOString().slice(0, 10) ? there.slice(11) : there} ${zone})`
 }
 
 /** Returns a zone if its times are to be shown beside those in UTC. */

@@ -189,16 +189,17 @@ const copy = async (code) => {
 };
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const code = document.getElementById(button.dataset.copy);
+  const name = button.textContent;
   button.hidden = false;
   let timer;
   button.addEventListener('click', async () => {
     const copied = await copy(code);
     if (!copied) select(code);
-    button.textContent = copied ? 'Copied' : 'Selected';
-    heard.textContent = copied ? 'Command copied' : 'Command selected: copy it with your keyboard';
+    button.textContent = heard.dataset[copied ? 'copiedButton' : 'selectedButton'];
+    heard.textContent = heard.dataset[copied ? 'copied' : 'selected'];
     clearTimeout(timer);
     timer = setTimeout(() => {
-      button.textContent = 'Copy';
+      button.textContent = name;
       heard.textContent = '';
     }, 2000);
   });

@@ -1,8 +1,9 @@
 import { counted, grouped, moment, momentIn, span } from '../../core/format.ts'
+import type { Say } from '../../core/translation.ts'
 import { html } from '../markup.ts'
 import type { Html } from '../markup.ts'
-import { clip } from '../text.ts'
-import { shortened, some, timesIn, zoneBeside } from './page.ts'
+import { clip, countOf } from '../text.ts'
+import { shortened, some, timeText, timesIn, zoneBeside } from './page.ts'
 
 /** Something that happened, at a time. */
 interface Happening {
@@ -28,6 +29,7 @@ interface TimeLine {
   to: string
   timeZone: string | undefined
   lanes: readonly Lane[]
+  say: Say
 }
 
 /** Shapes of marks around their middle, within 12 pixels */
@@ -51,7 +53,7 @@ const widestName = 42
 const [nameHeight, barsHeight, marksHeight, gap, axisLine] = [20, 28, 16, 10, 16]
 
 /** Returns what happened as a picture, and as tables that say the same; null if the times cannot be read. */
-export function timeLine({ from, to, timeZone, lanes }: TimeLine): Html | null {
+export function timeLine({ from, to, timeZone, lanes, say }: TimeLine): Html | null {
   const [start, end] = [Date.parse(from), Date.parse(to)]
   if (Number.isNaN(start) || Number.isNaN(end) || start > end) return null
   const last = Math.max(end, start + minute)
@@ -64,19 +66,19 @@ export function timeLine({ from, to, timeZone, lanes }: TimeLine): Html | null {
   const times = timesIn(timeZone)
   const left = lanes.length - mostLanes
   const caption = [
-    `${moment(new Date(start)).slice(0, -1)} to ${moment(new Date(end)).slice(0, -1)} UTC.`,
-    ...(zone === null ? [] : [`The lower times are in ${zone}.`]),
-    ...(counting.length === 0 ? [] : [`A bar stands for ${span(width)}.`]),
-    ...(left > 0 ? [`${grouped(left)} more rows are in the table alone.`] : []),
+    say(`${moment(new Date(start)).slice(0, -1)} to ${moment(new Date(end)).slice(0, -1)} UTC.`),
+    ...(zone === null ? [] : [say(`The lower times are in ${zone}.`)]),
+    ...(counting.length === 0 ? [] : [say(`A bar stands for ${span(width)}.`)]),
+    ...(left > 0 ? [say(`${countOf(left, 'more row is', 'more rows are')} in the table alone.`)] : []),
   ]
   return html`<figure class="picture">
-${pictureOf({ start, end: last, zone, width, lanes })}
+${pictureOf({ start, end: last, zone, width, lanes, say })}
 <figcaption>${caption.join(' ')}</figcaption>
 </figure>
 <details>
-<summary>The time line as a table</summary>
-${happened.length === 0 ? html`` : happenedTable(happened, times)}
-${counting.length === 0 ? html`` : countedTable(counting, times)}
+<summary>${say('The time line as a table')}</summary>
+${happened.length === 0 ? html`` : happenedTable(happened, times, say)}
+${counting.length === 0 ? html`` : countedTable(counting, times, say)}
 </details>`
 }
 
@@ -86,31 +88,36 @@ interface Span {
   zone: string | null
 }
 
-function pictureOf({ start, end, zone, width, lanes }: Span & { width: number; lanes: readonly Lane[] }): Html {
+type Picture = Span & Pick<TimeLine, 'lanes' | 'say'> & { width: number }
+
+function pictureOf({ start, end, zone, width, lanes, say }: Picture): Html {
   let top = 0
-  const drawn = lanes.slice(0, mostLanes).map((lane) => {
+  const shown = lanes.slice(0, mostLanes)
+  const drawn = shown.map((lane) => {
     const height = lane.counts === undefined ? marksHeight : barsHeight
     const row = { top: top + nameHeight, height }
     top += nameHeight + height + gap
-    const said = nameOf({ ...lane, name: clip(shortened(lane.name), widestName) })
-    const name = html`<text class="lane" x="0" y="${row.top - 7}">${said}</text>`
+    const name = html`<text class="lane" x="0" y="${row.top - 7}">${nameOf(lane, say)}</text>`
     const bins = binned(lane.items, { start, end, width })
-    const shapes = lane.counts === undefined ? marksOf(lane, bins, row) : barsOf(lane, bins, row)
+    const shapes = (lane.counts === undefined ? marksOf : barsOf)(lane, bins, row, { zone, say })
     const base = row.top + height
     return html`${name}${shapes}<line class="base" x1="0" x2="100%" y1="${base}" y2="${base}"/>\n`
   })
   const step = steps.find((it) => (end - start) / it <= mostTicks) ?? end - start
   const ticks = ticksOf(start, end, step)
-  const title = `Time line: ${lanes.map(nameOf).join('; ')}`
-  return html`<svg role="img" aria-label="${title}. The table below says the same." height="${
-    top + axisLine * (zone === null ? 1 : 2)
-  }">
+  const names = shown.map((lane) => nameOf(lane, say)).join('; ')
+  const title = `${say('Time line:')} ${names}. ${say('The table below says the same.')}`
+  return html`<svg role="img" aria-label="${title}" height="${top + axisLine * (zone === null ? 1 : 2)}">
 ${ticks.map((at) => tickOf(at, { start, end, zone }, step, top))}${drawn}</svg>`
 }
 
-function nameOf({ name, counts, items }: Lane): string {
+function nameOf({ name, counts, items }: Lane, say: Say): string {
   const total = items.reduce((sum, { count = 1 }) => sum + count, 0)
-  return `${shortened(name, 100)}: ${counts === undefined ? grouped(total) : counted(total, counts)}`
+  return `${clip(shortened(name), widestName)}: ${counts === undefined ? grouped(total) : amountOf(total, counts, say)}`
+}
+
+function amountOf(count: number, of: NonNullable<Lane['counts']>, say: Say): string {
+  return of === 'record' ? say(counted(count, 'record')) : say(counted(count, 'line'))
 }
 
 /** What falls into one stretch of the picture. */
@@ -118,9 +125,10 @@ interface Bin {
   /** Left edge, and width, in percent */
   left: number
   width: number
-  at: number
+  start: Date
   count: number
-  message: string
+  /** The earliest of what falls into it */
+  first: Happening
 }
 
 function binned(
@@ -128,14 +136,14 @@ function binned(
   { start, end, width }: { start: number; end: number; width: number },
 ): readonly Bin[] {
   const bins = new Map<number, Bin>()
-  for (const { at, count = 1, message } of items) {
-    const moment = Date.parse(at)
+  for (const { count = 1, ...item } of items.toSorted(byTime)) {
+    const moment = Date.parse(item.at)
     // a minute may begin before the picture does
     if (!(moment > start - width && moment <= end)) continue
     const index = Math.max(0, Math.floor((moment - start) / width))
     const bin = bins.get(index)
     if (bin) bin.count += count
-    else bins.set(index, { ...placeOf(index, { start, end, width }), count, message })
+    else bins.set(index, { ...placeOf(index, { start, end, width }), count, first: item })
   }
   return [...bins.values()]
 }
@@ -143,10 +151,14 @@ function binned(
 function placeOf(
   index: number,
   { start, end, width }: { start: number; end: number; width: number },
-): Pick<Bin, 'left' | 'width' | 'at'> {
+): Pick<Bin, 'left' | 'width' | 'start'> {
   const percent = (ms: number): number => Number(((100 * ms) / (end - start)).toFixed(2))
   const left = index * width
-  return { left: percent(left), width: percent(Math.min(width, end - start - left)), at: start + left }
+  return { left: percent(left), width: percent(Math.min(width, end - start - left)), start: new Date(start + left) }
+}
+
+function byTime(one: Happening, other: Happening): number {
+  return one.at < other.at ? -1 : one.at > other.at ? 1 : 0
 }
 
 type Times = (iso: string) => Html
@@ -156,23 +168,26 @@ interface Row {
   height: number
 }
 
-function barsOf({ counts = 'record' }: Lane, bins: readonly Bin[], { top, height }: Row): Html {
+type Said = Pick<Span, 'zone'> & Pick<TimeLine, 'say'>
+
+function barsOf({ counts = 'record' }: Lane, bins: readonly Bin[], { top, height }: Row, { zone, say }: Said): Html {
   const most = bins.reduce((so, { count }) => Math.max(so, count), 1)
-  return html`${bins.map(({ left, width, at, count }) => {
+  return html`${bins.map(({ left, width, start, count }) => {
     const tall = Math.max(3, Math.round((height * count) / most))
     return html`<rect class="bar" x="${left}%" width="${width}%" y="${top + height - tall}" height="${
       tall
-    }"><title>${moment(new Date(at))}: ${counted(count, counts)}</title></rect>`
+    }"><title>${timeText(start, zone)}: ${amountOf(count, counts, say)}</title></rect>`
   })}`
 }
 
-function marksOf({ shape }: Lane, bins: readonly Bin[], { top, height }: Row): Html {
-  return html`${bins.map(({ left, width, at, count, message }) => {
-    const said = `${shortened(message)}${count === 1 ? '' : `, and ${count - 1} more`}`
+function marksOf({ shape }: Lane, bins: readonly Bin[], { top, height }: Row, { zone, say }: Said): Html {
+  return html`${bins.map(({ left, width, count, first: { at, message } }) => {
+    const said = `${shortened(message)}${count === 1 ? '' : `, ${say(`and ${count - 1} more`)}`}`
     return html`<svg x="${Number((left + width / 2).toFixed(2))}%" y="${
       top + height / 2
-    }" width="1" height="1" overflow="visible"><path class="mark" d="${marks[shape]}"><title>${moment(
+    }" width="1" height="1" overflow="visible"><path class="mark" d="${marks[shape]}"><title>${timeText(
       new Date(at),
+      zone,
     )}: ${said}</title></path></svg>`
   })}`
 }
@@ -196,11 +211,11 @@ function tickOf(at: number, { start, end, zone }: Span, step: number, top: numbe
   return html`${grid}${line(moment(new Date(at)), 1)}${there}\n`
 }
 
-function happenedTable(happened: readonly (Happening & { name: string })[], times: Times): Html {
-  const sorted = happened.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+function happenedTable(happened: readonly (Happening & { name: string })[], times: Times, say: Say): Html {
+  const sorted = happened.toSorted(byTime)
   return html`<table>
-<caption>What happened</caption>
-<thead><tr><th scope="col">Time</th><th scope="col">What</th></tr></thead>
+<caption>${say('What happened')}</caption>
+<thead><tr><th scope="col">${say('Time')}</th><th scope="col">${say('What')}</th></tr></thead>
 <tbody>
 ${some(
   sorted,
@@ -209,15 +224,19 @@ ${some(
     html`<tr><td>${times(at)}</td><td>${name}: ${shortened(message)}${
       proof === undefined ? html`` : html`<br><code>${shortened(proof)}</code>`
     }</td></tr>\n`,
-  (left) => html`<tr><td colspan="2" class="soft">${grouped(left)} more, later ones, are left out.</td></tr>\n`,
+  (left) =>
+    html`<tr><td colspan="2" class="soft">${say(`${grouped(left)} more, later ones, are left out.`)}</td></tr>\n`,
 )}</tbody>
 </table>`
 }
 
-function countedTable(lanes: readonly Lane[], times: Times): Html {
+function countedTable(lanes: readonly Lane[], times: Times, say: Say): Html {
   return html`<table>
-<caption>In the log</caption>
-<thead><tr><th scope="col">What</th><th scope="col" class="number">Number</th><th scope="col">When</th></tr></thead>
+<caption>${say('In the log')}</caption>
+<thead><tr>
+<th scope="col">${say('What')}</th>
+<th scope="col" class="number">${say('Number')}</th><th scope="col">${say('When')}</th>
+</tr></thead>
 <tbody>
 ${some(
   lanes,
@@ -227,13 +246,13 @@ ${some(
     const most = items.reduce((so, { count = 1 }) => Math.max(so, count), 0)
     const busiest = items.find(({ count = 1 }) => count === most)?.at ?? ''
     const total = items.reduce((sum, { count = 1 }) => sum + count, 0)
-    const when = first === last ? times(first) : html`first ${times(first)}, last ${times(last)}`
-    const peak = first === last ? html`` : html`<br>Most: ${grouped(most)} at ${times(busiest)}`
-    return html`<tr><th scope="row">${shortened(name)}</th><td class="number">${grouped(total)}</td><td>${when}${
+    const period = first === last ? times(first) : html`${say('first')} ${times(first)}, ${say('last')} ${times(last)}`
+    const peak = first === last ? html`` : html`<br>${say(`Most: ${grouped(most)} at`)} ${times(busiest)}`
+    return html`<tr><th scope="row">${shortened(name)}</th><td class="number">${grouped(total)}</td><td>${period}${
       peak
     }</td></tr>\n`
   },
-  (left) => html`<tr><td colspan="3" class="soft">${grouped(left)} more are left out.</td></tr>\n`,
+  (left) => html`<tr><td colspan="3" class="soft">${say(`${grouped(left)} more are left out.`)}</td></tr>\n`,
 )}</tbody>
 </table>`
 }

@@ -1,4 +1,5 @@
 import { counted, grouped, bytes as size } from '../../core/format.ts'
+import { inEnglish } from '../../core/translation.ts'
 import { blockOf, commands, htmlPage, listOf, rowsOf, some, statusBadge, timesIn } from '../html/page.ts'
 import type { Section } from '../html/page.ts'
 import { timeLine } from '../html/time-line.ts'
@@ -21,7 +22,7 @@ const mostFiles = 300
 
 /** Returns the findings as one HTML page, for a ticket or a mail: it loads nothing, and needs no script to be read. */
 export function scanHtml(document: ScanDocument, exitCode: number): string {
-  const view = { times: timesIn(document.timeZone), command: commands() }
+  const view = { times: timesIn(document.timeZone), command: commands(inEnglish) }
   const faults = document.matches.filter(({ severity }) => severity !== 'info')
   return htmlPage({
     kind: 'Known faults in a log',
@@ -94,18 +95,18 @@ function faultsOf(faults: readonly ScanMatch[], document: ScanDocument, view: Vi
 function faultOf(match: ScanMatch, number: number, document: ScanDocument, { times, command }: View): Html {
   const { signature, severity, title, samples, remedy, explain } = match
   const id = html`fault-${number}`
-  const quoted = samples.length === 0 ? html`` : html`<h4>From the log</h4>\n${blockOf(samples)}\n`
+  const quoted = samples.length === 0 ? html`` : html`<h4>From the log</h4>\n${blockOf(samples, inEnglish)}\n`
   const repair =
     remedy === null
       ? html`<p>Repair it by hand. This shows the steps:</p>\n`
       : html`${command(remedy)}<p>This says more about it:</p>\n`
   const details = [...matchDetails(match), ...matchPlaces(match, document)].map((it) => html`${it}`)
   return html`<article class="cause ${severity}" aria-labelledby="${id}">
-<h3 id="${id}" tabindex="-1">${statusBadge(severity)} <code>${signature}</code></h3>
+<h3 id="${id}" tabindex="-1">${statusBadge(severity, inEnglish)} <code>${signature}</code></h3>
 <p class="said">${sentence(title)}</p>
 <h4>How often, and when</h4>
 <p>${matchCounts(match)}, ${periodOf(match, times)}</p>
-${listOf(details)}${quoted}<h4>What to do</h4>
+${listOf(details, inEnglish)}${quoted}<h4>What to do</h4>
 ${repair}${command(explain)}</article>
 `
 }
@@ -140,7 +141,7 @@ function timeLineOf({ matches, from, to, since = '', until = '9', timeZone }: Sc
   const drawn =
     lanes.length === 0
       ? null
-      : timeLine({ from: from > since ? from : since, to: to < until ? to : until, timeZone, lanes })
+      : timeLine({ from: from > since ? from : since, to: to < until ? to : until, timeZone, lanes, say: inEnglish })
   return drawn === null ? null : { id: 'time', title: 'When it happened', content: drawn }
 }
 
@@ -150,11 +151,14 @@ function calmOf({ matches }: ScanDocument, { times }: View): Section | null {
   const items = calm.map((match) => {
     const { signature, title, overBy } = match
     const over = overBy === undefined ? html`` : html` The service got the lock at ${times(overBy)}.`
-    return html`<p>${statusBadge('info')} <code>${signature}</code></p>
+    return html`<p>${statusBadge('info', inEnglish)} <code>${signature}</code></p>
 <p>${sentence(title)} ${matchCounts(match)}, ${periodOf(match, times)}.${over}</p>
-${listOf(matchDetails(match).map((it) => html`${it}`))}`
+${listOf(
+  matchDetails(match).map((it) => html`${it}`),
+  inEnglish,
+)}`
   })
-  return { id: 'calm', title: 'Also found', count: calm.length, content: rowsOf(items, mostFiles) }
+  return { id: 'calm', title: 'Also found', count: calm.length, content: rowsOf(items, inEnglish, mostFiles) }
 }
 
 function readOf({ files }: ScanDocument, { times }: View): Section | null {
@@ -189,10 +193,22 @@ function unreadOf({ unread }: ScanDocument, { command }: View): Section | null {
     ({ name, message, suggestions }) =>
       html`<p><strong>${name}</strong></p>\n<p>${message}</p>\n${suggestions.slice(0, 20).map((it) => command(it))}`,
   )
-  return { id: 'unread', title: 'Not read completely', count: unread.length, content: rowsOf(items, mostFiles) }
+  return {
+    id: 'unread',
+    title: 'Not read completely',
+    count: unread.length,
+    content: rowsOf(items, inEnglish, mostFiles),
+  }
 }
 
 function notesOf({ notes }: ScanDocument): Section | null {
   if (notes.length === 0) return null
-  return { id: 'notes', title: 'Notes', content: listOf(notes.map(({ message }) => html`${sentence(message)}`)) }
+  return {
+    id: 'notes',
+    title: 'Notes',
+    content: listOf(
+      notes.map(({ message }) => html`${sentence(message)}`),
+      inEnglish,
+    ),
+  }
 }
