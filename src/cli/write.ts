@@ -2,7 +2,7 @@ import { writeSync, fstatSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { harmless, harmlessJson, harmlessLines, jsonWithoutBuildCommands } from '../core/harmless.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
-import { wrap } from '../output/text.ts'
+import { withTimesHere, wrap } from '../output/text.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import type { Screen } from '../output/paint.ts'
 
@@ -44,7 +44,7 @@ export function print(to: Printer, text: string): void {
 
 /** Prints a sentence, which may name foreign things: wrapped on a terminal, else on one line. */
 export function tellLine(to: Printer, sentence: string): void {
-  const lines = to.isTTY ? wrap(sentence, screenOf(to).columns) : [harmless(sentence)]
+  const lines = to.isTTY ? wrap(sentence, screenOf(to).columns) : [withTimesHere(harmless(sentence))]
   to.write(`${lines.join('\n')}\n`)
 }
 

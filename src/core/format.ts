@@ -41,14 +41,16 @@ export function bytes(count: number): string {
   return `${value >= 100 || unit === 0 ? Math.round(value) : Number(value.toFixed(1))} ${units[unit]}`
 }
 
-/** Formats a time in UTC, to the second: `2026-11-21 02:12:44Z` */
-export function moment(at: Date): string {
-  return `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`
+/** Formats a time, or its ISO text, in UTC to the second: `2026-11-21 02:12:44Z` */
+export function moment(at: Date | string): string {
+  const time = new Date(at)
+  // one bad time of a saved report or of another program must not end the command
+  return Number.isNaN(time.getTime()) ? String(time) : `${time.toISOString().slice(0, 19).replace('T', ' ')}Z`
 }
 
 /** Formats a time as clocks of a zone show it: `2026-11-21 11:12:44`. Throws RangeError for an unknown zone. */
 export function momentIn(at: Date, timeZone: string): string {
-  // a format refuses it, and one bad time of a saved report must not end the command
+  // a format refuses it
   if (Number.isNaN(at.getTime())) return String(at)
   const format =
     formats.get(timeZone) ??

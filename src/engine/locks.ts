@@ -1,5 +1,6 @@
 import type { Holder, RepairLock } from '../core/lock.ts'
 import { AdminError } from '../core/error.ts'
+import { moment } from '../core/format.ts'
 
 /** All reachable locks of a deployment, held by this process. */
 export interface Guard {
@@ -47,7 +48,7 @@ export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
 function busy({ who, since, what }: Holder): AdminError {
   const verb = since === null ? 'is' : 'has been'
   const doing = what === null ? `${verb} repairing` : `${verb} running ${what} on`
-  const when = since === null ? '' : ` since ${since.toISOString()}`
+  const when = since === null ? '' : ` since ${moment(since)}`
   return new AdminError('BUSY', `${who ?? 'another operator'} ${doing} this deployment${when}`, [
     'testops-admin history -d {deployment}',
     "wait until the other operator's repair has ended, then try again",

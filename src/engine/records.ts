@@ -1,4 +1,5 @@
 import { AdminError } from '../core/error.ts'
+import { moment } from '../core/format.ts'
 import type { Journals, RunEvent, RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
 import { isUnfinished, progressOf } from '../core/run-state.ts'
 import { canonical } from './plan.ts'
@@ -244,8 +245,8 @@ function apart({ here, there }: Pair, at: number, where: string): AdminError {
   const first =
     at < 0
       ? 'differ from the start'
-      : `begin to differ at event ${at + 1} (this machine: ${told(here.events[at])}; deployment: ` +
-        `${told(there.events[at])})`
+      : `begin to differ at event ${at + 1}: this machine has ${told(here.events[at])}, ` +
+        `and the deployment has ${told(there.events[at])}`
   return new AdminError(
     'REFUSED',
     `the record of run ${run} on this machine and the copy in the deployment ${first}. The run was resumed in ` +
@@ -263,5 +264,5 @@ function apart({ here, there }: Pair, at: number, where: string): AdminError {
 function told(event: RunEvent | undefined): string {
   if (!event) return 'nothing'
   const step = 'step' in event ? ` of step ${event.step + 1}` : ''
-  return `${event.event}${step} at ${event.at} by ${event.by}`
+  return `${event.event}${step} at ${moment(event.at)} by ${event.by}`
 }

@@ -1,5 +1,6 @@
 import { rmdir } from 'node:fs/promises'
 import { AdminError, codeOf } from '../core/error.ts'
+import { moment } from '../core/format.ts'
 import { folderFailure, makeFolder } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { giveBack, holderOf, takeLock } from '../adapters/local-lock.ts'
@@ -64,7 +65,7 @@ async function claim(layout: LabLayout, own: Operator, options: { evenIfFull?: b
 function busy({ command: other, pid, since }: Operator): AdminError {
   return new AdminError(
     'BUSY',
-    `another operator has been running \`${other}\` (process ${pid}) on this lab since ${since}`,
+    `another operator has been running \`${other}\` (process ${pid}) on this lab since ${moment(since)}`,
     [command`ps -fp ${pid}`, "wait until the other operator's command has finished, then try again"],
   )
 }

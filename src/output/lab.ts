@@ -1,8 +1,8 @@
 import { harmlessIn } from '../core/harmless.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './paint.ts'
-import { span } from '../core/format.ts'
-import { countOf, hang, pad, widthOf, wrap } from './text.ts'
+import { moment, span } from '../core/format.ts'
+import { countOf, hang, pad, widthOf, withTimesHere, wrap } from './text.ts'
 import { command, nested, typed } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
@@ -128,7 +128,10 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
   const { phase, directory, servers, service, broken, drill, operator, commands, configuration } = harmlessIn(document)
   const paint = paintFor(screen)
   const atWork = operator
-    ? [`${operator.command} has been running since ${operator.since} (process ${operator.pid})`]
+    ? wrap(
+        `${operator.command} has been running since ${moment(operator.since)} (process ${operator.pid})`,
+        screen.columns,
+      )
     : []
   if (phase === 'absent')
     return lines([`There is no lab in ${directory}.`, ...atWork, '', 'Start one: testops-admin lab up'])
@@ -154,7 +157,7 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
       : []),
     '',
     ...broken.map(({ name, since, state: how }) =>
-      paint.bad(`${how === 'half' ? 'Partly broken' : 'Broken'}: ${name}, since ${since}`),
+      paint.bad(`${how === 'half' ? 'Partly broken' : 'Broken'}: ${name}, since ${withTimesHere(moment(since))}`),
     ),
     ...(drill ? [paint.strong(drillLine(drill))] : []),
     whatNext(document),
@@ -166,7 +169,7 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
 }
 
 function drillLine({ phase, startedAt }: NonNullable<LabStatusDocument['drill']>): string {
-  if (phase === 'running') return `A drill has been under way since ${startedAt}.`
+  if (phase === 'running') return `A drill has been under way since ${withTimesHere(moment(startedAt ?? ''))}.`
   return phase === 'breaking'
     ? 'A drill is breaking the lab, or was interrupted while it did.'
     : 'A drill is under way, but its record is damaged.'
@@ -357,7 +360,7 @@ function historyLines(drills: readonly LabPastDrill[], screen: Screen): string[]
   return [
     ...(earlier > 0 ? [`${countOf(earlier, 'earlier drill')}: testops-admin lab drill --history --json`, ''] : []),
     ...shown.flatMap((it) =>
-      hang(`${it.startedAt.slice(0, 16)}Z  `, `${it.faults.join(', ')}: ${pastText(it)}`, screen.columns),
+      hang(`${withTimesHere(moment(it.startedAt))}  `, `${it.faults.join(', ')}: ${pastText(it)}`, screen.columns),
     ),
   ]
 }

@@ -1,5 +1,5 @@
 import type { BearerToken } from '../core/api-control.ts'
-import { grouped } from '../core/format.ts'
+import { grouped, moment } from '../core/format.ts'
 import type { Screen } from './paint.ts'
 import { clip, hang, pad, printable, widthOf } from './text.ts'
 
@@ -60,5 +60,5 @@ export function lifeText({ expiresAt, expiresInSeconds }: Omit<BearerToken, 'tok
   if (expiresInSeconds === null || expiresAt === null) return 'The service does not say how long this token is valid.'
   if (expiresInSeconds === 0)
     return 'The service says that this token has already expired, and will most likely refuse it.'
-  return `This token expires in ${grouped(expiresInSeconds)} s, at ${expiresAt.toISOString().replace(/\.\d+Z$/, 'Z')}.`
+  return `This token expires in ${grouped(expiresInSeconds)} s, at ${moment(expiresAt)}.`
 }

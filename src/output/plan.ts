@@ -3,7 +3,7 @@ import { commandOf, fileOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import { paintFor } from './paint.ts'
 import type { Screen } from './paint.ts'
-import { countOf, hang, pad, printable, widthOf } from './text.ts'
+import { countOf, hang, pad, printable, widthOf, withOwnTimesHere } from './text.ts'
 import { command } from '../core/shell-command.ts'
 
 /** What a plan costs, in words, by the names of its figures. */
@@ -47,7 +47,8 @@ export function planText(plan: Plan, screen: Screen): string {
   const targets = Object.entries(plan.target).map(([part, where]) => [printable(part), where] as const)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
   for (const [part, where] of targets) lines.push(...hang(`  ${pad(part, width)}  `, printable(where), columns))
-  if (plan.evidence.length > 0) lines.push('', 'Evidence:', ...plan.evidence.map((line) => `    ${printable(line)}`))
+  if (plan.evidence.length > 0)
+    lines.push('', 'Evidence:', ...plan.evidence.map((line) => `    ${withOwnTimesHere(printable(line))}`))
   for (const note of plan.notes) lines.push(...hang('  - ', printable(note), columns))
   if (plan.steps.length === 0) return `${[...lines, '', 'There is nothing to do.'].join('\n')}\n`
   lines.push('', 'Steps:')

@@ -1,5 +1,6 @@
 import type { ActionKind, ActionOf, VanishingExchange } from '../core/action.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../core/broker-control.ts'
+import { moment } from '../core/format.ts'
 import { bindingsNoted } from '../core/notes.ts'
 import type { Plan } from '../core/plan.ts'
 import { notesOfStep, progressOf } from '../core/run-state.ts'
@@ -10,7 +11,7 @@ import { onDeployment } from '../core/typed.ts'
 import { nextText } from './error-text.ts'
 import { planText } from './plan.ts'
 import type { Screen } from './paint.ts'
-import { countOf, hang, printable } from './text.ts'
+import { countOf, hang, printable, withTimesHere } from './text.ts'
 
 /** What a step does, from its action alone. The first line names it; the others hold every value that it writes. */
 type Description = [title: string, ...details: string[]]
@@ -141,7 +142,8 @@ export function recordText(history: RunHistory, screen: Screen): string {
   const { record, events } = history
   const { done, begun } = progressOf(events)
   const lines = [
-    `Run ${printable(record.run)}: started by ${printable(record.by)} at ${printable(record.startedAt)}, with ` +
+    `Run ${printable(record.run)}: started by ${printable(record.by)} at ` +
+      `${withTimesHere(moment(record.startedAt))}, with ` +
       `testops-admin ${printable(record.program)}`,
     '',
   ]

@@ -37,7 +37,7 @@ export function serviceText(
     const parts = [
       ...(host === name ? [] : [`on ${printable(host)}`]),
       ...(pid === null || name.includes(String(pid)) ? [] : [`pid ${pid}`]),
-      ...(startedAt === null ? [] : [`since ${moment(new Date(startedAt))}`]),
+      ...(startedAt === null ? [] : [`since ${moment(startedAt)}`]),
     ]
     return hang('  ', [printable(name), parts.join(', ')].filter(Boolean).join(': '), screen.columns)
   })

@@ -50,14 +50,24 @@ export function clip(foreign: string, width: number): string {
   return `${kept.trimEnd()}…`
 }
 
-const momentShown = /\b(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?:Z| UTC)\b( \()?/g
+const anyMoment = /\b(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?:Z| UTC)\b( \()?/g
+const ownMoment = /\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)Z\b( \()?/g
 
 /**
  * Writes the time of this machine's clock after each time in UTC: `2026-11-21 02:12:44Z (05:12:44+03)`, with its date
  * if that is another; what stands there in brackets follows it. Where clocks show UTC, the text stays as it is.
  */
 export function withTimesHere(text: string): string {
-  return text.replace(momentShown, (shown: string, utc: string, note: string | undefined) => {
+  return withZoneHere(text, anyMoment)
+}
+
+/** Does the same for times as this program writes them, and leaves what a line quotes of another program as it is. */
+export function withOwnTimesHere(text: string): string {
+  return withZoneHere(text, ownMoment)
+}
+
+function withZoneHere(text: string, moments: RegExp): string {
+  return text.replace(moments, (shown: string, utc: string, note: string | undefined) => {
     const at = new Date(`${utc.replace(' ', 'T')}Z`)
     const minutes = -at.getTimezoneOffset()
     if (Number.isNaN(minutes) || minutes === 0) return shown

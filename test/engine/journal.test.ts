@@ -92,8 +92,8 @@ test('a copy that somebody else writes to is left alone, and stops the run', asy
   journals.deployment.failing = null
   journals.deployment.kept.get(run)!.push(eventOf({ event: 'intent', step: 1 }, 9))
   const apart = new RegExp(
-    '^the record of run .* on this machine and the copy in the deployment begin to differ at event 2 ' +
-      String.raw`\(this machine: intent of step 1 at .*; deployment: intent of step 2 at`,
+    '^the record of run .* on this machine and the copy in the deployment begin to differ at event 2: ' +
+      'this machine has intent of step 1 at .*, and the deployment has intent of step 2 at',
   )
   await expect(journal.append(eventOf({ event: 'done', step: 0, durationMs: 1 }))).rejects.toMatchObject({
     code: 'REFUSED',

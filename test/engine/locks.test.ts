@@ -45,8 +45,7 @@ test('where one is held, those before it are given back, and none after it is tr
   await expect(takeLocks(all)).rejects.toMatchObject({
     code: 'BUSY',
     exitCode: 5,
-    message:
-      'op@bastion (process 812) has been running unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
+    message: 'op@bastion (process 812) has been running unlock-changelog on this deployment since 2026-11-21 02:12:44Z',
     suggestions: [
       'testops-admin history -d {deployment}',
       "wait until the other operator's repair has ended, then try again",

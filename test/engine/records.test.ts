@@ -84,9 +84,8 @@ describe('the longer of two journals holds', () => {
       [copied, intent],
       [copied, other],
       new RegExp(
-        '^REFUSED .* begin to differ at event 2 ' +
-          String.raw`\(this machine: intent of step 1 at .* by op@bastion; ` +
-          'deployment: intent of step 1 at .* by op@elsewhere',
+        '^REFUSED .* begin to differ at event 2: this machine has intent of step 1 at .* by op@bastion, ' +
+          'and the deployment has intent of step 1 at .* by op@elsewhere',
       ),
       /^REFUSED .* differ/,
     ],

@@ -54,7 +54,7 @@ import { scanHtml } from '../../src/output/scan/html.ts'
 import { scanChanges, scanRows, scanText } from '../../src/output/scan/text.ts'
 import type { Screen } from '../../src/output/paint.ts'
 import { serviceText } from '../../src/output/service.ts'
-import { clip, hang, pad, printable, withTimesHere, wrap } from '../../src/output/text.ts'
+import { clip, hang, pad, printable, withOwnTimesHere, withTimesHere, wrap } from '../../src/output/text.ts'
 import { whoamiText } from '../../src/output/login.ts'
 import * as lintDocuments from '../output/lint/documents.ts'
 import { documents as repairDocuments, histories, riskyPlan } from '../output/repairs.ts'
@@ -497,6 +497,7 @@ const printings: Readonly<Record<string, Printing>> = {
   pad: printing(texts, (it) => pad(it.text, 100)),
   printable: printing(texts, (it) => printable(it.text)),
   withTimesHere: printing(texts, (it) => withTimesHere(printable(it.text))),
+  withOwnTimesHere: printing(texts, (it) => withOwnTimesHere(printable(it.text))),
   wrap: printing(texts, (it, { columns }) => wrap(it.text, columns)),
 }
 

@@ -29,6 +29,19 @@ test('no line of code is longer than 120 characters', () => {
   expect(long).toEqual([])
 })
 
+test('no text of the program holds a time as ISO writes it: `moment` writes those for people', () => {
+  // an attribute of a page, and a flag that is typed again, are for programs
+  const meant = /datetime="|command`--backup-taken /
+  const raw = filesIn('src').flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, at) =>
+        /\$\{[^}`]*\.toISOString\(\)\}/.test(line) && !meant.test(line) ? [`${file.slice(root.length)}:${at + 1}`] : [],
+      ),
+  )
+  expect(raw).toEqual([])
+})
+
 test('only test files register hooks as they are loaded', () => {
   // a module is loaded once for all files of a process: the second file that imports it would have no such hook
   const hook = /^(?:before|after)(?:All|Each)\(/m

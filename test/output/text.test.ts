@@ -1,7 +1,17 @@
 import { describe, expect, test, vi } from 'vitest'
 import { errorText } from '../../src/output/error-text.ts'
 import { plainScreen } from '../../src/output/paint.ts'
-import { clip, countOf, hang, pad, printable, widthOf, withTimesHere, wrap } from '../../src/output/text.ts'
+import {
+  clip,
+  countOf,
+  hang,
+  pad,
+  printable,
+  widthOf,
+  withOwnTimesHere,
+  withTimesHere,
+  wrap,
+} from '../../src/output/text.ts'
 
 describe('widths', () => {
   test.each([
@@ -93,6 +103,15 @@ describe('times of this machine beside UTC', () => {
   ])('in %s: %s', (zone, text, shown) => {
     vi.stubEnv('TZ', zone)
     expect(withTimesHere(text)).toBe(shown)
+    vi.unstubAllEnvs()
+  })
+
+  test('beside times of this program alone, in lines that may quote another', () => {
+    vi.stubEnv('TZ', 'Asia/Tokyo')
+    const shown = (text: string): string => withOwnTimesHere(text)
+    expect(shown('since 2026-11-21 02:12:44Z')).toBe('since 2026-11-21 02:12:44Z (11:12:44+09)')
+    for (const quoted of ['2026-11-21T02:12:44.123Z INFO', '2026-11-21 02:12:44.123 UTC [7] LOG'])
+      expect(shown(quoted)).toBe(quoted)
     vi.unstubAllEnvs()
   })
 

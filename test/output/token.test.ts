@@ -14,7 +14,7 @@ const tokens = [
       expiresAt: '2026-11-21T23:35:12.345Z',
       expiresInSeconds: 3599,
     },
-    says: 'This token expires in 3,599 s, at 2026-11-21T23:35:12Z.',
+    says: 'This token expires in 3,599 s, at 2026-11-21 23:35:12Z.',
   },
   {
     what: 'no more',

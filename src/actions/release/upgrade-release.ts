@@ -3,6 +3,7 @@ import type { ActionOf } from '../../core/action.ts'
 import { refuseConflicts } from '../../core/by-others.ts'
 import type { HelmRun } from '../../core/controls.ts'
 import { AdminError } from '../../core/error.ts'
+import { moment } from '../../core/format.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ReleaseRevision, ReleaseSource } from '../../core/sources.ts'
 import { differing, hasAll } from '../../core/values.ts'
@@ -120,7 +121,7 @@ function changed({ latest: { revision, status, updatedAt }, former }: Standing, 
   const why =
     former === null
       ? 'helm no longer has the revision that the plan was made for'
-      : `revision ${revision} (${status}, ${updatedAt}) has a different chart or different values`
+      : `revision ${revision}, ${status} at ${moment(updatedAt)}, has a different chart or different values`
   return new AdminError('REFUSED', `somebody else has changed ${release.target} since the plan was made: ${why}`, [
     release.helm('history'),
   ])
@@ -130,7 +131,7 @@ function busy({ latest: { revision, status, updatedAt } }: Standing, release: Re
   return new AdminError(
     'BUSY',
     `another helm operation is running on ${release.target}: ` +
-      `revision ${revision} has been ${status} since ${updatedAt}`,
+      `revision ${revision} has been ${status} since ${moment(updatedAt)}`,
     [
       release.helm('history'),
       'testops-admin resume -d {deployment}   # once that operation has ended',

@@ -7,7 +7,7 @@ import type { RunHistory, UnreadableRun } from '../../core/run.ts'
 import type { BrokerSource, DatabaseSource, RunsSource, ServiceSource } from '../../core/sources.ts'
 import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-state.ts'
-import { counted } from '../../core/format.ts'
+import { counted, moment } from '../../core/format.ts'
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
 import type { ComparedSources } from '../../domain/foreign-run/notes.ts'
 import { leftStanding, overIn } from '../../domain/foreign-run/standing.ts'
@@ -69,7 +69,9 @@ interface Strange {
 function here({ run, repair, by, startedAt, done, steps, within }: RunState, { target }: RunsSource): Finding {
   const at = within === null ? '' : `, stopped in: ${within}`
   return {
-    message: `run ${run} (${repair}, started ${startedAt} by ${by}) is unfinished: ${done} of ${steps} steps done${at}`,
+    message:
+      `run ${run} is unfinished: ${repair}, started ${moment(startedAt)} by ${by}; ` +
+      `${done} of ${steps} steps done${at}`,
     evidence: [command`tail -n 1 ${`${target}/${run}/journal.jsonl`}`],
   }
 }
@@ -187,7 +189,7 @@ async function atWork({ runs, broker, databases, service }: LockPlaces): Promise
   const onPlatform = async (): Promise<Holder | null> => (service?.operator ? tolerant(service.operator()) : null)
   const holder = (await runs.operator()) ?? (await inDatabase()) ?? (await inBroker()) ?? (await onPlatform())
   if (holder === null) return null
-  const [verb, since] = holder.since ? ['has been running', ` since ${holder.since.toISOString()}`] : ['is running', '']
+  const [verb, since] = holder.since ? ['has been running', ` since ${moment(holder.since)}`] : ['is running', '']
   return `a repair is under way: ${holder.who ?? 'an operator'} ${verb} ${holder.what ?? 'it'}${since}`
 }
 

@@ -1,6 +1,7 @@
 import { traitsOf } from '../../knowledge/platforms.ts'
 import { isNoteOfMoves } from '../../core/notes.ts'
 import { AdminError } from '../../core/error.ts'
+import { moment } from '../../core/format.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunEvent, RunHistory, WorkloadIdentity, Journals } from '../../core/run.ts'
 import { isSameWorkload, isUnfinished, progressOf, runState, workloadOf } from '../../core/run-state.ts'
@@ -449,7 +450,8 @@ function show(standing: Standing, { opened: { deployment } }: RepairSession, fla
     return
   }
   const at = within === null ? '' : `, in the middle of: ${within}`
-  tellLine(process.stderr, `Run ${run}: ${repair} by ${by}, begun ${startedAt}; ${done} of ${steps} steps done${at}`)
+  const begun = `${repair} by ${by}, begun ${moment(startedAt)}`
+  tellLine(process.stderr, `Run ${run}: ${begun}; ${done} of ${steps} steps done${at}`)
   // a dry run prints it as its result
   if (!isDry(flags)) print(process.stderr, planText(history.record.plan, screen))
   if (isGone)

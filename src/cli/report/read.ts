@@ -199,7 +199,7 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
       tellLine(
         process.stderr,
         say(
-          `From a report of ${moment(new Date(createdAt))}, made by testops-admin ${version}. Nothing was asked now. ` +
+          `From a report of ${moment(createdAt)}, made by testops-admin ${version}. Nothing was asked now. ` +
             'Commands in it come from the report.',
         ),
       )

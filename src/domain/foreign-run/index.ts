@@ -1,4 +1,5 @@
 import { AdminError } from '../../core/error.ts'
+import { moment } from '../../core/format.ts'
 import { fileOf, risksOf } from '../../core/plan.ts'
 import type { RunHistory } from '../../core/run.ts'
 import type { Comparison } from './notes.ts'
@@ -40,7 +41,10 @@ export async function misfitsOf(history: RunHistory, comparison: Comparison): Pr
   const alone = [
     ...(named
       ? []
-      : [`the name of the run does not match the repair and start time in its record (${repair}, ${startedAt})`]),
+      : [
+          'the name of the run does not match the repair and start time in its record ' +
+            `(${repair}, ${moment(startedAt)})`,
+        ]),
     ...(fileOf(plan) ? ['the run changes a file that is on another machine'] : []),
     ...plan.risks
       .filter(({ name }) => !risksOf[repair].includes(name))

@@ -1,9 +1,10 @@
 import type { CheckReport, DoctorReport, Remedy } from '../../core/check.ts'
+import { moment } from '../../core/format.ts'
 import { inEnglish } from '../../core/translation.ts'
 import type { Say } from '../../core/translation.ts'
 import type { Paint, Screen } from '../paint.ts'
 import { badge, badgeWidth, oneLine, paintFor, plainBadge, saying, statusWord } from '../paint.ts'
-import { clip, countOf, hang, pad, printable, widthOf, withTimesHere } from '../text.ts'
+import { clip, countOf, hang, pad, printable, widthOf, withOwnTimesHere, withTimesHere } from '../text.ts'
 import type { Lot, Story } from './verdict.ts'
 import { changesTold, lotOf, lotsOf, summary, suppressionText, tell, verdict } from './verdict.ts'
 
@@ -18,7 +19,8 @@ export function shortLine(check: CheckReport, idWidth: number, screen: Screen): 
   const say = saying(screen)
   const because = check.because === undefined ? '' : `${say(`(because of ${printable(check.because)})`)} `
   const gap = ' '.repeat(badgeWidth(say) - widthOf(plainBadge(word, say)))
-  return `${badge(word, paintFor(screen), say)}${gap}  ${pad(check.id, idWidth)}  ${because}${lineOf(check, screen)}`
+  const said = withTimesHere(lineOf(check, screen))
+  return `${badge(word, paintFor(screen), say)}${gap}  ${pad(check.id, idWidth)}  ${because}${said}`
 }
 
 /** Returns what to say about a check in one line; if it is ok and another language is spoken, its title comes first. */
@@ -119,7 +121,9 @@ function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Pain
     const left = `${pad(sign, badgeWidth(say))}  ${pad(first, width)}  `
     const said = others.length > 0 ? oneLine(check) : lineOf(check, screen)
     const [line = '', ...rest] =
-      check.status === 'ok' && !verbose ? [clip(left + said, screen.columns)] : hang(left, said, screen.columns)
+      check.status === 'ok' && !verbose
+        ? [clip(withTimesHere(left + said), screen.columns)]
+        : hang(left, said, screen.columns)
     const same = `${say('Same for:')} ${others.join(', ')}`
     const likewise = others.length > 0 ? hang(' '.repeat(widthOf(left)), same, screen.columns) : []
     return [badge(word, paint, say) + line.slice(sign.length), ...rest, ...likewise]
@@ -144,7 +148,7 @@ function storyLines(
   for (const { message, evidence } of root.findings ?? []) {
     lines.push(...hang('  ', printable(message), columns))
     for (const text of evidence)
-      lines.push(...text.split(/\r?\n/).map((line) => paint.faint(`      ${printable(line)}`)))
+      lines.push(...text.split(/\r?\n/).map((line) => paint.faint(`      ${withOwnTimesHere(printable(line))}`)))
   }
   if (root.ignoredUntil !== undefined)
     lines.push(...hang('  ', say(`The configuration ignored this until ${printable(root.ignoredUntil)}.`), columns))
@@ -234,13 +238,13 @@ export interface DoctorView {
  * Returns one round of a watch, for logs: the time, the summary, and a line for each check whose outcome has changed.
  */
 export function doctorChanges(report: DoctorReport, before: DoctorReport | null, screen: Screen): string {
-  const at = new Date(Date.parse(report.startedAt) + report.durationMs).toISOString().slice(0, 19)
+  const at = withTimesHere(moment(new Date(Date.parse(report.startedAt) + report.durationMs)))
   const earlier = new Map(before?.checks.map((check) => [check.id, statusWord(check)]))
   const changed = report.checks.filter((check) => statusWord(check) !== (before ? earlier.get(check.id) : 'ok'))
   const width = Math.max(0, ...changed.map(({ id }) => id.length))
   return [
-    `${at}Z ${printable(summary(tell(report), saying(screen)))}`,
-    ...changed.map((check) => `${at}Z   ${shortLine(check, width, screen)}`),
+    `${at} ${printable(summary(tell(report), saying(screen)))}`,
+    ...changed.map((check) => `${at}   ${shortLine(check, width, screen)}`),
   ]
     .map((line) => `${line}\n`)
     .join('')

@@ -196,7 +196,7 @@ export function changesTold(
   say: Say = inEnglish,
 ): { head: string; lines: readonly { at: string; message: string }[] } | null {
   if (changes === undefined) return null
-  const sign = began === undefined ? '' : `${say(`First sign at ${moment(new Date(began))}.`)} `
+  const sign = began === undefined ? '' : `${say(`First sign at ${moment(began)}.`)} `
   const when = began === undefined ? 'in the last 24 hours' : 'in the 24 hours before'
   if (changes.length === 0) return { head: `${sign}${say(`No change is known ${when}.`)}`, lines: [] }
   const isSame =
@@ -209,7 +209,7 @@ export function changesTold(
     head: `${sign}${say(`Changed ${when}:`)}`,
     lines: [
       ...(left > 0 ? [{ at: '', message: say(`${countOf(left, 'earlier change')}: see --json`) }] : []),
-      ...shown.map(({ at, message }) => ({ at: moment(new Date(at)), message })),
+      ...shown.map(({ at, message }) => ({ at: moment(at), message })),
     ],
   }
 }

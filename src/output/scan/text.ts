@@ -8,7 +8,7 @@ import { scanSummary } from './document.ts'
 
 /** Returns a time as `2026-11-21 02:12:44Z`. */
 function at(iso: string): string {
-  return moment(new Date(iso))
+  return moment(iso)
 }
 
 /** Returns counts such as `1 line` or `1,284 lines in 96 records`. */

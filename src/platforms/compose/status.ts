@@ -1,3 +1,4 @@
+import { moment } from '../../core/format.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import type { PlatformChange, ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
@@ -54,9 +55,9 @@ function detailOf(container: Container): string {
   const parts = [
     state.status,
     runs(container) && state.health !== null ? healthOf(state) : '',
-    runs(container) && state.startedAt !== null ? `since ${state.startedAt.toISOString()}` : '',
+    runs(container) && state.startedAt !== null ? `since ${moment(state.startedAt)}` : '',
     ended ? `exit code ${state.exitCode}` : '',
-    ended && state.finishedAt !== null ? `at ${state.finishedAt.toISOString()}` : '',
+    ended && state.finishedAt !== null ? `at ${moment(state.finishedAt)}` : '',
     state.outOfMemory ? 'killed, out of memory' : '',
     state.error,
     restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { moment } from '../../core/format.ts'
 import type { InstanceEnd, ServiceHealth, ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 
 /** What `systemctl show` prints: `Name=value` lines; a name may occur several times. */
@@ -50,7 +51,7 @@ function detailOf(active: string, properties: Properties, instance: ServiceInsta
   return [
     state,
     instance?.pid ? `process ${instance.pid}` : '',
-    instance?.startedAt ? `since ${instance.startedAt.toISOString()}` : '',
+    instance?.startedAt ? `since ${moment(instance.startedAt)}` : '',
     instance || !result || result === 'success' ? '' : `result ${result}`,
     instance || !exit || exit === '0' ? '' : `exit status ${exit}`,
     restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',

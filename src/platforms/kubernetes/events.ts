@@ -1,5 +1,5 @@
 import { oneLine } from '../../adapters/failure.ts'
-import { grouped } from '../../core/format.ts'
+import { grouped, moment } from '../../core/format.ts'
 import type { KubernetesClient } from './client.ts'
 import type { Event, Pod, Workload } from './objects.ts'
 import { isEnding, isOver } from './pods.ts'
@@ -68,7 +68,8 @@ function newestFirst(one: Event, other: Event): number {
 
 function line(event: Event): string {
   const { reason = 'Warning', message = '', count = 1 } = event
-  return `${timeOf(event)} ${reason}${count > 1 ? ` (${count} times)` : ''}: ${oneLine(message)}`.trim()
+  const at = timeOf(event)
+  return `${at === '' ? '' : moment(at)} ${reason}${count > 1 ? ` (${count} times)` : ''}: ${oneLine(message)}`.trim()
 }
 
 function timeOf({ lastTimestamp, eventTime, metadata }: Event): string {

@@ -1,4 +1,5 @@
 import { oneLine } from '../../adapters/failure.ts'
+import { moment } from '../../core/format.ts'
 import type { StartObstacle } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import { placeOf } from './find.ts'
@@ -124,7 +125,7 @@ async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promis
     ...overdue.map(
       ({ metadata }): StartObstacle => ({
         kind: 'lasting',
-        message: `pod \`${metadata.name}\` has been Terminating since ${metadata.deletionTimestamp}`,
+        message: `pod \`${metadata.name}\` has been Terminating since ${moment(metadata.deletionTimestamp!)}`,
         proof: [client.kubectl('-n', metadata.namespace ?? '', 'describe', 'pod', metadata.name)],
       }),
     ),

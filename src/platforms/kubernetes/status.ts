@@ -1,4 +1,5 @@
 import { oneLine } from '../../adapters/failure.ts'
+import { moment } from '../../core/format.ts'
 import type { InstanceOwner, ServiceStatus } from '../../core/sources.ts'
 import { imageOf, serviceContainer } from './find.ts'
 import type { Container, ContainerStatus, Pod, Terminated, Workload } from './objects.ts'
@@ -233,5 +234,5 @@ function isRestarting(pod: Pod): boolean {
 function endOf(ended: Terminated | undefined): string {
   if (!ended) return 'ended'
   const reason = ended.reason && ended.reason !== 'Error' ? ` (${ended.reason})` : ''
-  return `exited with ${ended.exitCode}${reason}${ended.finishedAt ? ` at ${ended.finishedAt}` : ''}`
+  return `exited with ${ended.exitCode}${reason}${ended.finishedAt ? ` at ${moment(ended.finishedAt)}` : ''}`
 }

@@ -2,7 +2,7 @@ import { refuseConflicts } from '../../core/by-others.ts'
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
-import { listed } from '../../core/format.ts'
+import { listed, moment } from '../../core/format.ts'
 import type { Risk, Step } from '../../core/plan.ts'
 import type { Repair } from '../../core/repair.ts'
 import { asPath, command, nested, sentence } from '../../core/shell-command.ts'
@@ -173,8 +173,8 @@ function refuseUnlessDeployed(
   if (status.startsWith('pending-')) {
     throw new AdminError(
       'REFUSED',
-      `${release.target} has been ${status} since ${updatedAt} (revision ${revision}): another helm operation ` +
-        'is running, or was killed. Nothing was changed',
+      `${release.target} has been ${status} since ${moment(updatedAt)} (revision ${revision}): another helm ` +
+        'operation is running, or was killed. Nothing was changed',
       [history, command`${nested(back)}; only if no helm process is running`],
     )
   }

@@ -59,7 +59,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        `run ${run} (unlock-changelog, started 2026-11-21T02:12:44.000Z by op@bastion) is unfinished: ` +
+        `run ${run} is unfinished: unlock-changelog, started 2026-11-21 02:12:44Z by op@bastion; ` +
           '1 of 3 steps done',
         'stopped in: release the lock',
         `testops-admin resume ${run} -d prod`,
@@ -211,7 +211,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'ok',
       says: [
         'a repair is under way: op@bastion (process 812) has been running unlock-changelog since ' +
-          '2026-11-21T02:12:44.000Z',
+          '2026-11-21 02:12:44Z',
       ],
     },
     {
@@ -232,7 +232,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
         database: unreachable('database'),
       },
       status: 'ok',
-      says: ['a repair is under way: op@bastion has been running unlock-changelog since 2026-11-21T02:12:44.000Z'],
+      says: ['a repair is under way: op@bastion has been running unlock-changelog since 2026-11-21 02:12:44Z'],
     },
     {
       situation: 'an operator of another machine is at work, as the platform alone tells',
@@ -245,7 +245,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'ok',
       says: [
         'a repair is under way: op@bastion (process 812) has been running unlock-changelog since ' +
-          '2026-11-21T02:12:44.000Z',
+          '2026-11-21 02:12:44Z',
       ],
     },
     {

@@ -196,7 +196,7 @@ describe('one repair at a time', () => {
     expect(await untouched(operator({ locks: [held] }))).toEqual([
       'refused',
       5,
-      'op2@bastion (process 7) has been running unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
+      'op2@bastion (process 7) has been running unlock-changelog on this deployment since 2026-11-21 02:12:44Z',
       [
         'testops-admin history -d prod --config own.yaml',
         "wait until the other operator's repair has ended, then try again",

@@ -36,7 +36,7 @@ test('what its files declare since stands above, and is told as not in effect ye
   const service = await (await world.open()).service()
   expect((await service.environment()).get('TZ')).toBe('UTC')
   expect((await service.status()).detail).toBe(
-    'container testops: running, healthy, since 2026-11-22T05:37:09.824Z; the container and the ' +
+    'container testops: running, healthy, since 2026-11-22 05:37:09Z; the container and the ' +
       'compose files have different values for TZ: stop and start the service to apply the values from the files',
   )
 })

@@ -35,7 +35,7 @@ test.each([
   [
     'echo ActiveState=active; echo MainPID=5; echo ExecMainStartTimestamp=2026-11-20T12:00:00.000Z',
     'running',
-    'active, process 5, since 2026-11-20T12:00:00.000Z',
+    'active, process 5, since 2026-11-20 12:00:00Z',
   ],
 ])('status: %s', async (script, state, detail) => {
   const status = await (await openHost(withStatus(script), options).service()).status()

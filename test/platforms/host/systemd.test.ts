@@ -43,7 +43,7 @@ async function machine(
 }
 
 test.each([
-  [running, { state: 'running', detail: 'active (running), process 812, since 2026-11-20T12:00:00.000Z', pid: 812 }],
+  [running, { state: 'running', detail: 'active (running), process 812, since 2026-11-20 12:00:00Z', pid: 812 }],
   [
     'Id=testops.service\nLoadState=loaded\nActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\n' +
       'ExecMainStartTimestamp=\n',
@@ -192,7 +192,7 @@ test('starting and stopping', async () => {
   expect((await startService(manager, { timeoutMs: 2000 })).state).toBe('running')
   expect(await errorOf(stopService(manager, { timeoutMs: 400 }))).toBe(
     'TIMED_OUT: timed out waiting for the service to be stopped: active (running), process 999999999, since ' +
-      '2026-11-20T12:00:00.000Z',
+      '2026-11-20 12:00:00Z',
   )
   const asked = await readFile(join(folder, 'asked'), 'utf8')
   expect(asked.split('\n').filter((line) => !line.includes(' show '))).toEqual([

@@ -170,7 +170,7 @@ test('pods that run and are not ready, in the words of their probe', async () =>
   )
   expect(ready.status === 'problem' && ready.findings[0].evidence.slice(-2)).toEqual([
     `kubectl --context test -n testops describe pod ${first}`,
-    '2026-11-21T03:00:00Z Unhealthy (12 times): Readiness probe failed: HTTP probe failed with statuscode: 503',
+    '2026-11-21 03:00:00Z Unhealthy (12 times): Readiness probe failed: HTTP probe failed with statuscode: 503',
   ])
   expect(said((await judged(unready)).ready)[0]).toBe('problem error')
 })

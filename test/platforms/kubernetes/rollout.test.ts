@@ -240,7 +240,7 @@ describe('what keeps pods from coming back', () => {
       )
     })
     expect((await obstacles(platform)).map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^pod `testops-testops-\S+` has been Terminating since 2026-11-21T03:00:00Z$/),
+      expect.stringMatching(/^pod `testops-testops-\S+` has been Terminating since 2026-11-21 03:00:00Z$/),
     ])
   })
 })

@@ -92,7 +92,7 @@ describe('the status', () => {
         state: 'running',
         detail:
           `scaled to 0; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
-          '2026-11-21T02:36:29Z',
+          '2026-11-21 02:36:29Z',
         instances: [],
       },
     ],
@@ -126,8 +126,8 @@ describe('the status', () => {
         state: 'failed',
         detail:
           `0 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
-          `2026-11-21T02:36:29Z; ${second}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
-          '2026-11-21T02:36:29Z',
+          `2026-11-21 02:36:29Z; ${second}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
+          '2026-11-21 02:36:29Z',
         instances: [],
         startsAgain: true,
       },
@@ -139,7 +139,7 @@ describe('the status', () => {
         state: 'running',
         detail:
           `1 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at ` +
-          '2026-11-21T02:36:29Z',
+          '2026-11-21 02:36:29Z',
         instances: [instance(second)],
       },
     ],
@@ -157,8 +157,8 @@ describe('the status', () => {
       {
         state: 'failed',
         detail:
-          `0 of 2 replicas ready; ${first}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z; ` +
-          `${second}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
+          `0 of 2 replicas ready; ${first}: restarted 3 times, last exited with 127 at 2026-11-21 02:36:29Z; ` +
+          `${second}: restarted 3 times, last exited with 127 at 2026-11-21 02:36:29Z`,
         instances: [
           instance(first, new Date('2026-11-21T02:37:00Z')),
           instance(second, new Date('2026-11-21T02:37:00Z')),
@@ -177,7 +177,7 @@ describe('the status', () => {
         state: 'running',
         detail:
           `2 of 2 replicas ready; ${first}: restarted 1 time, last exited with 137 (OOMKilled) at ` +
-          '2026-11-21T03:59:58Z',
+          '2026-11-21 03:59:58Z',
         instances: [instance(first, new Date('2026-11-21T04:00:00Z')), instance(second)],
       },
     ],
@@ -440,8 +440,8 @@ describe('the status', () => {
     const seen = await (await platformOf(warnings)).service()
     expect((await seen.status()).evidence).toEqual([
       `kubectl --context test -n testops describe pod ${first}`,
-      '2026-11-21T02:36:45Z BackOff (5 times): Back-off restarting failed container',
-      '2026-11-21T02:36:41Z Unhealthy: Startup probe failed',
+      '2026-11-21 02:36:45Z BackOff (5 times): Back-off restarting failed container',
+      '2026-11-21 02:36:41Z Unhealthy: Startup probe failed',
     ])
     const unseen = await (
       await platformOf(both(warnings, (world) => void world.forbidden.push({ resource: 'events' })))

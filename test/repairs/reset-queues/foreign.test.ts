@@ -193,7 +193,9 @@ test.concurrent('another operator, at another machine, is told of the run that i
     const ended = await first.ended
     expect({ second: second.code, message, first: ended.code, state: await state() }).toEqual({
       second: 5,
-      message: expect.stringMatching(/^\S+@\S+ has been running reset-queues on this deployment since \S+Z$/) as string,
+      message: expect.stringMatching(
+        /^\S+@\S+ has been running reset-queues on this deployment since \S+ \S+Z$/,
+      ) as string,
       first: 0,
       state: madeDurable(before),
     })
