@@ -104,7 +104,8 @@ function verdictOf({ summary, rootCauses, exitCode }: ReportManifest): string {
   ]
   const causes = rootCauses.length === 0 ? '' : ` Causes: ${rootCauses.map(printable).join(', ')}.`
   const isJudged = ok + error + warning + unknown + suppressed > 0
-  const result = parts.join(', ') || (isJudged ? 'healthy' : 'nothing was examined')
+  const found = parts.length > 0 ? parts : [isJudged ? 'healthy' : 'nothing was examined']
+  const result = [...found, ...(suppressed > 0 ? [`${suppressed} suppressed`] : [])].join(', ')
   return `Diagnosis: ${result}.${causes} Exit code of doctor: ${exitCode}.`
 }
 
@@ -125,7 +126,7 @@ export function shownText(shown: ShownReport, screen: Screen): string {
   return textOf([
     [
       ...hang('', `${printable(file)}: report of ${printable(deployment)} (${about})`, columns),
-      ...hang('', `Made ${moment(new Date(createdAt))} by testops-admin ${printable(version)}`, columns),
+      ...hang('', `Made ${moment(createdAt)} by testops-admin ${printable(version)}`, columns),
       ...hang('', verdictOf(shown), columns),
     ],
     gapLines(shown, columns),
@@ -152,11 +153,7 @@ export function differenceText({ from, to, changes, notCompared }: ReportDiffere
   const paint = paintFor(screen)
   const parts = [...new Set(changes.map(({ part }) => part))]
   const head = [from, to].map(({ file, deployment, createdAt }, at) =>
-    hang(
-      at === 0 ? 'from ' : 'to   ',
-      `${printable(file)} (${printable(deployment)}, ${moment(new Date(createdAt))})`,
-      columns,
-    ),
+    hang(at === 0 ? 'from ' : 'to   ', `${printable(file)} (${printable(deployment)}, ${moment(createdAt)})`, columns),
   )
   return textOf([
     head.flat(),

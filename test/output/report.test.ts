@@ -63,10 +63,11 @@ Removed secrets:
 
 test.each([
   [{ ok: 3, skipped: 30 }, 'healthy'],
-  [{ ok: 0, skipped: 33, suppressed: 1 }, 'healthy'],
+  [{ ok: 0, skipped: 33, suppressed: 1 }, 'healthy, 1 suppressed'],
+  [{ ok: 30, error: 1, warning: 1, skipped: 2, suppressed: 2 }, '1 error, 1 warning, 2 suppressed'],
   [{ ok: 0, skipped: 33, suppressed: 0 }, 'nothing was examined'],
 ])('says of %j: %s', (some, said) => {
-  const summary = { ...some, warning: 0, error: 0, unknown: 0 }
+  const summary = { warning: 0, error: 0, unknown: 0, ...some }
   const shown = { ...manifest, summary, rootCauses: [], exitCode: 0, file: 'a.tar.gz', removed: [] }
   expect(shownText(shown, plainScreen)).toContain(`\nDiagnosis: ${said}. Exit code of doctor: 0.\n`)
 })

@@ -113,7 +113,8 @@ function runText({ restarts, startedAt }: ServiceHealth['instances'][number]): s
   return `${restarts} restarts${since}`
 }
 
-function outcomeOf({ status, severity, because }: CheckReport): string {
+function outcomeOf({ status, severity, because, suppressed }: CheckReport): string {
+  if (suppressed !== undefined) return 'suppressed'
   const word = status === 'problem' ? (severity ?? status) : status
   return because === undefined ? word : `${word}, because of ${because}`
 }

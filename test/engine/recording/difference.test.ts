@@ -91,6 +91,14 @@ test('finds what was added, removed and changed in each part', () => {
   expect(differencesOf(one, one)).toEqual({ changes: [], notCompared: ['settings: TOKEN'] })
 })
 
+test('a problem that is now suppressed is not called skipped', () => {
+  const [one, other] = [side({ status: 'problem' }), side({ status: 'skipped' })]
+  Object.assign(other.report.checks[0]!, { suppressed: { severity: 'warning' } })
+  expect(differencesOf(one, other).changes).toEqual([
+    { part: 'checks', name: 'api/latency', from: 'warning', to: 'suppressed' },
+  ])
+})
+
 test('a restart that nothing counts shows in when the run began', () => {
   const at = (startedAt: unknown): ReturnType<typeof side> => side({ startedAt })
   const first = '2026-11-29T12:38:09.405Z'
