@@ -1,16 +1,27 @@
 import { resolve } from 'node:path'
 import type { CheckReport } from '../core/check.ts'
+import type { Deployment } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
 import { parseBytes } from '../core/format.ts'
 import type { Suggestion } from '../core/shell-command.ts'
-import type { FilesSource } from '../core/sources.ts'
+import type { FilesSource, ServiceImage } from '../core/sources.ts'
 import { typed } from '../core/typed.ts'
-import { asDeclared, buildOf, isDowngrade, isVersion } from '../checks/support/preflight/service.ts'
+import {
+  asDeclared,
+  buildOf,
+  flagsOf,
+  isDowngrade,
+  isOlder,
+  isVersion,
+  remarkOn,
+  tagOf,
+} from '../checks/support/preflight/service.ts'
 import type { DeclaredValues, UpgradeTarget } from '../checks/support/preflight/service.ts'
+import { legacyImageCommands, runningIt } from '../domain/legacy-image.ts'
 import { fillCommand } from '../engine/remedy.ts'
 import { exitCodeOf } from '../engine/report.ts'
 import { runChecks } from '../engine/run-checks.ts'
-import { compareBuilds, migratesTrees, parseBuild } from '../knowledge/builds.ts'
+import { compareBuilds, firstLegacyBuild, isAtLeast, migratesTrees, parseBuild } from '../knowledge/builds.ts'
 import { deniesTransientQueues } from '../knowledge/broker.ts'
 import { chartKeys } from '../knowledge/chart.ts'
 import { images } from '../knowledge/images.ts'
@@ -71,15 +82,17 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
           `${target.label} is older than the present build ${from!.label}, and \`preflight\` judges upgrades: a ` +
             'database that was migrated stays so',
         )
-      const isPresent = from !== null && target.build !== null && compareBuilds(from, target.build) === 0
-      if (isPresent && target.broker === null)
+      const present = image?.build ?? image?.tag ?? null
+      const stays = from && target.build ? compareBuilds(from, target.build) === 0 : present === target.label
+      if (stays && target.broker === null)
         throw new AdminError(
           'USAGE',
-          `the deployment is declared to run ${from.label} already: name another build, or the version of RabbitMQ ` +
+          `the deployment is declared to run ${present} already: name another build, or the version of RabbitMQ ` +
             'to upgrade to with --broker',
         )
+      const upgrade: UpgradeTarget = { ...target, stays, ...(values && { values }) }
       const { rootCauses: _, ...report } = await runChecks({
-        checks: preflightChecks({ ...target, ...(values && { values }) }),
+        checks: preflightChecks(upgrade),
         open,
         deployment,
         deadlineMs: timeoutMs + deadlineSlackMs,
@@ -87,20 +100,24 @@ export async function runPreflight(flags: PreflightFlags): Promise<{ document: P
         signal,
       })
       const exitCode = exitCodeOf(report)
+      const made = stays ? null : { image, deployment, command: await upgradeWith(values, opened) }
       const steps = stepsOf(
         report.checks,
-        { ...target, ...(isPresent && { label: null }), upgrade: await upgradeWith(values, opened) },
+        { ...upgrade, ...(!(await isBrokerUpgrade(target.broker, report.checks, open)) && { broker: null }) },
+        made,
         (asked) => fillCommand(asked, deployment, commands),
       )
+      const remark = remarkOn(upgrade)
       const { schemaVersion, deployment: shown, found, platform, ...rest } = report
       const document: PreflightDocument = {
         schemaVersion,
         deployment: shown,
         ...(found !== undefined && { found }),
         platform,
-        from: image?.build ?? image?.tag ?? null,
+        from: present,
         to: target.label,
         ...(target.broker !== null && { broker: target.broker }),
+        ...(remark !== null && { remark }),
         verdict: exitCode === 0 ? 'ready' : exitCode === 3 ? 'not-known' : 'not-ready',
         ...rest,
         steps,
@@ -259,11 +276,35 @@ function bytesIn(text: string): number {
   return size
 }
 
+/** True unless RabbitMQ is known to have this version already, or a newer one. */
+async function isBrokerUpgrade(
+  version: string | null,
+  reports: readonly CheckReport[],
+  open: OpenedDeployment['open'],
+): Promise<boolean> {
+  // a broker that did not answer then would only cost time again
+  const isKnown = reports.some(({ id, status }) => id === 'broker/upgrade' && (status === 'ok' || status === 'problem'))
+  if (version === null || !isKnown) return true
+  return open
+    .broker()
+    .then(async (broker) => isOlder((await broker.identity()).version, version))
+    .catch(() => true)
+}
+
+/** What makes the upgrade of the service. */
+export interface ServiceUpgrade {
+  /** Null: not known */
+  image: ServiceImage | null
+  deployment: Deployment
+  command: Suggestion | null
+}
+
 /** Returns the steps of an upgrade in their order: what must be found out or repaired, then the upgrades themselves. */
 function stepsOf(
   reports: readonly CheckReport[],
-  /** `label` null: the service stays at its build */
-  target: Omit<UpgradeTarget, 'label'> & { label: string | null; upgrade: Suggestion | null },
+  target: UpgradeTarget,
+  /** Null: the service stays at its build */
+  upgrade: ServiceUpgrade | null,
   fill: (asked: Suggestion) => Suggestion,
 ): PreflightDocument['steps'] {
   const before = reports.flatMap(({ id, status, remedy, error, because }): PreflightDocument['steps'] => {
@@ -274,20 +315,14 @@ function stepsOf(
     return [{ text: `${id}: find this out. ${capital(error.message)}.`, commands: error.suggestions }]
   })
   const look = fill('testops-admin doctor -d {deployment} --wait')
+  const { text, commands } = upgrade ? upgradeStep(reports, target, upgrade) : { text: '', commands: [] }
   return [
     ...before,
     ...(target.broker === null
       ? []
       : [{ text: `Upgrade RabbitMQ to ${target.broker}, and wait until all is healthy.`, commands: [look] }]),
-    ...(target.label === null
-      ? []
-      : [
-          {
-            text: `Upgrade the service to ${target.label}, and wait until all is healthy.`,
-            commands: [...(target.upgrade === null ? [] : [fill(target.upgrade)]), look],
-          },
-        ]),
-    ...(target.label !== null && target.build !== null && migratesTrees(target.build)
+    ...(upgrade === null ? [] : [{ text, commands: [...commands.map(fill), look] }]),
+    ...(upgrade !== null && target.build !== null && migratesTrees(target.build)
       ? [
           {
             text: 'This version migrates the trees. If one looks wrong, migrate it again.',
@@ -296,6 +331,48 @@ function stepsOf(
         ]
       : []),
   ]
+}
+
+/** Returns the step that upgrades the service, to the image that its processors need. */
+export function upgradeStep(
+  reports: readonly CheckReport[],
+  target: UpgradeTarget,
+  { image, deployment, command: usual }: ServiceUpgrade,
+): PreflightDocument['steps'][number] {
+  const name = image && imageAfter(image, reports, target)
+  const to = `Upgrade the service to ${target.label}`
+  const before = usual === null ? [] : [usual]
+  // the tags of other images are not known
+  if (image === null || (name !== images.standard && name !== images.legacy))
+    return { text: `${to}, and wait until all is healthy.`, commands: before }
+  const tag = tagOf(target)
+  const wish = {
+    build: tag ?? 'TAG',
+    revert: name === images.standard,
+    ...(target.values && { files: flagsOf(target.values) }),
+  }
+  const means = traitsOf(deployment).image
+  const isSwitch = means === 'by-hand' || name !== (image.name ?? images.standard)
+  const text =
+    means === 'by-hand'
+      ? `${to}.${runningIt(deployment, image, wish)} Wait until all is healthy.`
+      : `${to} with image ${name}, and wait until all is healthy.`
+  return {
+    text:
+      text + (isSwitch && tag === null ? ` Replace TAG with the tag that ${target.label} has in your registry.` : ''),
+    commands: [
+      ...(isSwitch ? legacyImageCommands(deployment, image, wish) : []),
+      // a compose file is applied by the same command that edits it
+      ...(isSwitch && means === 'apply' ? [] : before),
+    ],
+  }
+}
+
+/** Returns the name of the image that the target must have for its processors; null: none is declared. */
+function imageAfter({ name }: ServiceImage, reports: readonly CheckReport[], { build }: UpgradeTarget): string | null {
+  const isProblem = (id: string): boolean => reports.some((it) => it.id === id && it.status === 'problem')
+  if (name === images.legacy) return isProblem('service/image') ? images.standard : name
+  return isProblem('service/cpu-level') && build && isAtLeast(build, firstLegacyBuild) ? images.legacy : name
 }
 
 function capital(text: string): string {

@@ -1,16 +1,19 @@
 import type { Deployment } from '../core/deployment.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
+import { typed } from '../core/typed.ts'
 import type { ServiceImage } from '../core/sources.ts'
 import { traitsOf } from '../knowledge/platforms.ts'
 import { images } from '../knowledge/images.ts'
-import { firstLegacyBuild } from '../knowledge/builds.ts'
 import { editConfiguration } from './by-hand.ts'
 
-/** Which of the two images is wanted; `tooOld`: the present build has no legacy image. */
+/** Which of the two images is wanted. */
 export interface ImageWish {
-  tooOld?: boolean
+  /** The tag that it must have; absent: the present one */
+  build?: string
   revert?: boolean
+  /** Flags that name the file of values; absent: the configuration or the operator knows it */
+  files?: readonly string[]
 }
 
 /**
@@ -21,14 +24,15 @@ export interface ImageWish {
 export function legacyImageCommands(
   deployment: Pick<Deployment, 'platform' | 'editable'>,
   image: ServiceImage,
-  { tooOld = false, revert = false }: ImageWish = {},
+  { build, revert = false, files }: ImageWish = {},
 ): Suggestion[] {
-  const build = tooOld ? command` --build ${firstLegacyBuild.label}` : ''
-  const wish = command`${nested(build)}${nested(revert ? ' --revert' : '')}`
+  const to = build === undefined ? '' : command` --build ${build}`
+  const wish = command`${nested(to)}${nested(revert ? ' --revert' : '')}`
   switch (traitsOf(deployment).image) {
     case 'apply':
       return [command`testops-admin use-legacy-image -d {deployment}${nested(wish)} --apply`]
     case 'values':
+      if (files) return [command`testops-admin use-legacy-image ${nested(typed(files))}${nested(wish)}`]
       return deployment.editable?.namesValues
         ? [command`testops-admin use-legacy-image -d {deployment}${nested(wish)}`]
         : [
@@ -37,7 +41,10 @@ export function legacyImageCommands(
               these values`,
           ]
     case 'by-hand':
-      return [command`docker pull ${imageToRun(image, { tooOld, revert })}`, editConfiguration(deployment)]
+      return [
+        command`docker pull ${imageToRun(image, { ...(build && { build }), revert })}`,
+        editConfiguration(deployment),
+      ]
   }
 }
 
@@ -50,10 +57,7 @@ export function runningIt(deployment: Pick<Deployment, 'platform'>, image: Servi
   )
 }
 
-function imageToRun(
-  { registry = '', tag, build }: ServiceImage,
-  { tooOld = false, revert = false }: ImageWish,
-): string {
-  const wanted = tooOld ? firstLegacyBuild.label : (tag ?? build)
+function imageToRun({ registry = '', tag, build }: ServiceImage, { build: other, revert = false }: ImageWish): string {
+  const wanted = other ?? tag ?? build
   return `${registry}${revert ? images.standard : images.legacy}${wanted === null ? '' : `:${wanted}`}`
 }

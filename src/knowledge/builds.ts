@@ -61,7 +61,7 @@ export function isAtLeast(build: Build, first: Build): boolean {
 /** SPEC.md 7 and 9: the standard image needs x86-64-v3 since this build. */
 export const firstV3Build: Build = { major: 5, minor: 26, update: 3, label: '526u03' }
 
-/** SPEC.md 7 and 9: there is an image for older processors since this build. */
+/** SPEC.md 7 and 9: there is an image for older processors since this build, the newest that is documented. */
 export const firstLegacyBuild: Build = { major: 5, minor: 27, update: 1, label: '527u01' }
 
 /** SPEC.md 7 and 9: versions 5.11 to 5.24 move the trees to a new structure. */

@@ -12,6 +12,8 @@ export interface PreflightDocument extends Omit<DoctorReport, 'build' | 'rootCau
   /** As it was named */
   to: string
   broker?: string
+  /** What is not known of the version, in a sentence */
+  remark?: string
   verdict: 'ready' | 'not-ready' | 'not-known'
   /** What to do, in its order */
   steps: readonly Step[]
@@ -31,17 +33,20 @@ const verdicts: Readonly<Record<PreflightDocument['verdict'], string>> = {
 /** Returns what stands in the way, what is not known, the steps in their order, and the verdict. */
 export function preflightText(document: PreflightDocument, view: DoctorView): string {
   const { columns } = view.screen
-  const { from, to, broker, steps, verdict } = document
+  const { from, to, broker, remark, steps, verdict } = document
   const target = `${printable(to)}${broker === undefined ? '' : ` with RabbitMQ ${printable(broker)}`}`
   return textOf([
     ...doctorBlocks({ ...document, build: from, rootCauses: [] }, view),
-    [
-      'Steps:',
-      ...steps.flatMap(({ text, commands }, at) => [
-        ...hang(`  ${at + 1}. `, printable(text), columns),
-        ...commands.map((command) => `       ${printable(typedHere(command))}`),
-      ]),
-    ],
+    steps.length === 0
+      ? []
+      : [
+          'Steps:',
+          ...steps.flatMap(({ text, commands }, at) => [
+            ...hang(`  ${at + 1}. `, printable(text), columns),
+            ...commands.map((command) => `       ${printable(typedHere(command))}`),
+          ]),
+        ],
+    remark === undefined ? [] : hang('', printable(remark), columns),
     hang('', `${verdicts[verdict]} ${target}.${view.exitCode === null ? '' : ` Exit code ${view.exitCode}.`}`, columns),
   ])
 }

@@ -456,6 +456,7 @@ const printings: Readonly<Record<string, Printing>> = {
       from: build,
       to: build ?? 'x',
       broker: build ?? 'x',
+      remark: build ?? 'x',
       verdict: 'not-known' as const,
       steps: report.checks.map(({ title, remedy }) => ({ text: title, commands: remedy?.commands ?? [] })),
     })),

@@ -33,6 +33,28 @@ test('for the broker alone, the steps leave the service at its build', async () 
   ])
 })
 
+test.each([
+  ['527u01', '4.3', []],
+  ['527u01', '3.13', ['broker/upgrade: Name a newer version of RabbitMQ, or none.']],
+])('for %s with RabbitMQ %s, which is not newer, no step upgrades RabbitMQ', async (build, broker, steps) => {
+  const { document } = await lab.json<PreflightDocument>(...asked, build, '--broker', broker, ...recent)
+  expect(document.steps.map(({ text }) => text)).toEqual(steps)
+})
+
+test('of a version that nothing is documented of, every format says so', async () => {
+  const [year, later] = await Promise.all(
+    ['25.1', '999u99'].map(async (to) => ({
+      ...(await lab.json<PreflightDocument>(...asked, to, ...recent)),
+      text: (await lab.run(...asked, to, ...recent)).stdout.replaceAll(/\s+/g, ' '),
+    })),
+  )
+  expect([year!.exitCode, year!.document.verdict, year!.document.remark]).toEqual([3, 'not-known', undefined])
+  expect(year!.text).toContain('nothing is documented of versions named after their year')
+  expect([later!.exitCode, later!.document.verdict]).toEqual([0, 'ready'])
+  expect(later!.document.remark).toMatch(/^527u01 is the newest documented build: whether 999u99 exists/)
+  expect(later!.text).toContain(`${later!.document.remark} Ready for 999u99.`)
+})
+
 test('without a backup it is not known, and the steps begin with one', async () => {
   expect(await judged('527u02')).toEqual({ exitCode: 3, verdict: 'not-known', told: ['backup'] })
   const { exitCode, stdout, stderr } = await lab.run(...asked, '527u02')

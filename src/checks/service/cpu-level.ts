@@ -160,6 +160,7 @@ function remedyFor(
   image: ServiceImage,
   { isVirtual, tooOld }: { isVirtual: boolean; tooOld: boolean },
 ): Remedy {
+  const wish = tooOld ? { build: firstLegacyBuild.label } : {}
   const machine = isVirtual
     ? `${hypervisorAdvice} Otherwise use`
     : 'Move the service to a machine with x86-64-v3, or use'
@@ -168,8 +169,8 @@ function remedyFor(
     : ''
   const legacy = ` image ${images.legacy}.${since}`
   return {
-    text: machine + legacy + runningIt(deployment, image, { tooOld }),
-    commands: [...legacyImageCommands(deployment, image, { tooOld }), byHand('service/cpu-level')],
+    text: machine + legacy + runningIt(deployment, image, wish),
+    commands: [...legacyImageCommands(deployment, image, wish), byHand('service/cpu-level')],
     risk: 'The service restarts.',
   }
 }

@@ -23,8 +23,8 @@ const correct = (deployment: Deployment): Remedy => ({
 const proposeBuild = (deployment: Deployment, image: ServiceImage): Remedy => ({
   text:
     `Use build ${firstLegacyBuild.label} or later with ` +
-    `${images.legacy}.${runningIt(deployment, image, { tooOld: true })}`,
-  commands: [...legacyImageCommands(deployment, image, { tooOld: true }), byHand('service/image')],
+    `${images.legacy}.${runningIt(deployment, image, { build: firstLegacyBuild.label })}`,
+  commands: [...legacyImageCommands(deployment, image, { build: firstLegacyBuild.label }), byHand('service/image')],
 })
 const revert = (deployment: Deployment, image: ServiceImage): Remedy => ({
   text: `Go back to image ${images.standard}.${runningIt(deployment, image, { revert: true })}`,

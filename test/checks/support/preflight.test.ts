@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { preflightChecks } from '../../../src/checks/support/preflight/index.ts'
-import { asDeclared, isVersion } from '../../../src/checks/support/preflight/service.ts'
+import { asDeclared, isOlder, isVersion, remarkOn } from '../../../src/checks/support/preflight/service.ts'
 import type { DeclaredValues, UpgradeTarget } from '../../../src/checks/support/preflight/service.ts'
 import type { CheckReport } from '../../../src/core/check.ts'
 import { PartialSettings } from '../../../src/core/deployment.ts'
@@ -114,9 +114,15 @@ test.each<[string, UpgradeTarget, Parameters<typeof openFakes>[0], Record<string
     'a version named after its year on an old processor',
     target({ label: '25.3.1' }),
     { service: fakeService({ machines: old }) },
-    { 'service/cpu-level': 'unknown' },
+    { 'service/image': 'unknown', 'service/cpu-level': 'unknown' },
   ],
-  ['a version named after its year, on machines with all that any needs', target({ label: '25.3.1' }), {}, {}],
+  [
+    'a version named after its year, on machines with all that any needs',
+    target({ label: '25.3.1' }),
+    {},
+    { 'service/image': 'unknown' },
+  ],
+  ['a version named after its year that runs already', target({ label: '25.3.1', stays: true }), {}, {}],
   [
     'unknown processors',
     target(),
@@ -303,6 +309,88 @@ test('what to type next keeps what was given, and names no answer that only a pe
   ])
 })
 
+const remedyOf = async (of: UpgradeTarget, service: ReturnType<typeof fakeService>, id: string): Promise<unknown> => {
+  const { text, commands = [] } = (await judged(of, { service })).find((it) => it.id === id)?.remedy ?? {}
+  return [text?.split(/(?<=\.) /), commands.map((it) => it.replace(/--backup-taken \S+ --database-free \S+/, '…'))]
+}
+
+test('a remedy names the image for the step of the upgrade, and enters no build itself', async () => {
+  const legacy = fakeService({
+    machines: old,
+    image: image({ name: 'testops-legacy', build: '526u03', tag: '526u03' }),
+  })
+  const standard = fakeService({ machines: old, image: image({ build: '525u01', tag: '525u01' }) })
+  expect(
+    await Promise.all([
+      remedyOf(target({ label: '528u01' }), standard, 'service/cpu-level'),
+      remedyOf(target({ label: '526u04' }), standard, 'service/cpu-level'),
+      remedyOf(target({ label: '526u04' }), legacy, 'service/image'),
+      remedyOf(target({ label: '525u01' }), legacy, 'service/image'),
+    ]),
+  ).toMatchInlineSnapshot(`
+    [
+      [
+        [
+          "Move the service to a machine with x86-64-v3.",
+          "Otherwise upgrade to image testops-legacy, as the step of the upgrade says.",
+        ],
+        [
+          "testops-admin explain service/cpu-level   # shows the steps to take by hand",
+        ],
+      ],
+      [
+        [
+          "Move the service to a machine with x86-64-v3.",
+          "Otherwise name build 527u01 or later, which has image testops-legacy.",
+        ],
+        [
+          "testops-admin preflight -d prod … --to 527u01",
+          "testops-admin explain service/cpu-level   # shows the steps to take by hand",
+        ],
+      ],
+      [
+        [
+          "Name build 527u01 or later.",
+          "If every machine supports x86-64-v3, upgrade to image testops, as the step of the upgrade says.",
+        ],
+        [
+          "testops-admin preflight -d prod … --to 527u01",
+        ],
+      ],
+      [
+        [
+          "Upgrade to image testops, as the step of the upgrade says.",
+        ],
+        [],
+      ],
+    ]
+  `)
+})
+
+test.each([
+  ['526u03', null],
+  ['527u01', null],
+  ['5.27', null],
+  ['25.3.1', null],
+  ['5.28', /^527u01 is the newest documented build: whether 5\.28 exists, and what it needs, is not known\.$/],
+  ['999u99', /whether 999u99 exists/],
+])('what is not known of %s', (label, remark) => {
+  if (remark === null) expect(remarkOn(target({ label }))).toBeNull()
+  else expect(remarkOn(target({ label }))).toMatch(remark)
+  expect(remarkOn(target({ label, stays: true }))).toBeNull()
+})
+
+test.each([
+  ['3.13', '4.3.6', true],
+  ['4.3.5', '4.3.6', true],
+  ['4.3', '4.3.6', false],
+  ['4.3.6', '4.3.6', false],
+  ['4.3.6', '4.3', false],
+  ['4.3.6', '4.4', true],
+])('RabbitMQ %s comes before %s: %s', (version, present, expected) => {
+  expect(isOlder(version, present)).toBe(expected)
+})
+
 test('what shows how to back up names the database and the user', async () => {
   const [backup] = await judged(target({ backupAt: null }))
   expect(backup?.error?.suggestions[0]).toMatch(/^pg_dump -h \S+ -p \d+ -U \S+ -d testops -Fc -f testops\.dump$/)
@@ -360,6 +448,16 @@ test('a build in capitals is told to be a matter of case', async () => {
     '/srv/values.yaml line 1 sets version 527U02, not 527u02: the tags of the images are written in lower case',
   ])
   expect(await findings('526U03')).toEqual(['/srv/values.yaml line 1 sets version 526U03, not 527u02'])
+})
+
+test('a version is not entered as a tag', async () => {
+  const values = declared({ version: { text: '526u03', file: '/srv/values.yaml', line: 3 } })
+  const text = async (label: string): Promise<unknown> =>
+    (await judged(target({ label, values }))).find(({ id }) => id === 'values')?.remedy?.text
+  expect([await text('527u02'), await text('5.28')]).toEqual([
+    'Set `version` to 527u02 in /srv/values.yaml.',
+    'Set `version` to the tag of 5.28 in /srv/values.yaml.',
+  ])
 })
 
 test('values that will change the image and a setting are judged as they will be', async () => {

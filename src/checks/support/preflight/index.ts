@@ -3,8 +3,6 @@ import { defineCheck } from '../../../core/check.ts'
 import { AdminError } from '../../../core/error.ts'
 import { bytes, counted, listed, span } from '../../../core/format.ts'
 import { command, nested } from '../../../core/shell-command.ts'
-import type { Suggestion } from '../../../core/shell-command.ts'
-import { typed } from '../../../core/typed.ts'
 import type { BrokerQueue } from '../../../core/sources.ts'
 import { byHand } from '../../../domain/by-hand.ts'
 import { onBroker, pgDump, rabbitmqctl, settingLines } from '../../../domain/evidence.ts'
@@ -18,7 +16,7 @@ import { databaseDisk } from '../../database/disk.ts'
 import { databaseReachable } from '../../database/reachable.ts'
 import { serviceRunning } from '../../service/running.ts'
 import { serviceUnfinishedRepair } from '../../service/unfinished-repair.ts'
-import { imageFor, known, probesLeaveTime, processorsFor, treesFor, valuesFor } from './service.ts'
+import { again, imageFor, isOlder, known, probesLeaveTime, processorsFor, treesFor, valuesFor } from './service.ts'
 import type { UpgradeTarget } from './service.ts'
 
 /** Hours after which a backup is no longer recent */
@@ -44,21 +42,6 @@ export function preflightChecks(target: UpgradeTarget): readonly Check[] {
     treesFor(target),
     probesLeaveTime,
   ]
-}
-
-/** Returns the same question with another answer, or with one more. */
-function again(target: UpgradeTarget, flag: string, value: string): Suggestion {
-  const { label, broker, backupAt, freeBytes, values } = target
-  const given: [string, string][] = [
-    ...(broker === null ? [] : [['--broker', broker] as [string, string]]),
-    ...(backupAt === null ? [] : [['--backup-taken', backupAt.toISOString()] as [string, string]]),
-    ...(freeBytes === null ? [] : [['--database-free', `${freeBytes}B`] as [string, string]]),
-  ]
-  const files = (values?.files ?? []).flatMap((file) => ['--values', file])
-  const path = values?.path ? ['--path', values.path] : []
-  const kept = given.filter(([name]) => name !== flag).flat()
-  const words = typed(['--to', label, ...kept, ...files, ...path, flag, value])
-  return command`testops-admin preflight -d {deployment} ${nested(words)}`
 }
 
 function backupFor(target: UpgradeTarget): Check {
@@ -257,13 +240,4 @@ function queuesFor(target: UpgradeTarget): Check {
       return { status: 'ok', detail: `${lookedAt(situation, broker.vhost)}; ${setting.shown}` }
     },
   })
-}
-
-function isOlder(version: string, present: string): boolean {
-  const [one, other] = [version, present].map((it) => it.split('.').map(Number)) as [number[], number[]]
-  for (const [index, part] of one.entries()) {
-    const difference = part - (other[index] ?? 0)
-    if (difference !== 0) return difference < 0
-  }
-  return false
 }

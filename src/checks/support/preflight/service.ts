@@ -3,12 +3,12 @@ import { defineCheck } from '../../../core/check.ts'
 import { PartialSettings } from '../../../core/deployment.ts'
 import { AdminError } from '../../../core/error.ts'
 import { command, editing, nested } from '../../../core/shell-command.ts'
-import type { ShellCommand } from '../../../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../../../core/shell-command.ts'
 import { typed } from '../../../core/typed.ts'
 import { listed, moment, span } from '../../../core/format.ts'
 import type { LogRecord, ServiceImage, ServiceSource } from '../../../core/sources.ts'
 import { grepLog } from '../../../domain/evidence.ts'
-import { legacyImageCommands, runningIt } from '../../../domain/legacy-image.ts'
+import { byHand } from '../../../domain/by-hand.ts'
 import { judgeMachine } from '../../../domain/processors.ts'
 import { recentRecords } from '../../../domain/service.ts'
 import { had, tolerant } from '../../../domain/wanted.ts'
@@ -16,6 +16,7 @@ import {
   comesAfterTrees,
   compareBuilds,
   firstLegacyBuild,
+  firstV3Build,
   isAtLeast,
   isBuildLabel,
   migratesTrees,
@@ -25,6 +26,7 @@ import {
 import type { Build } from '../../../knowledge/builds.ts'
 import { images } from '../../../knowledge/images.ts'
 import { logSignatures } from '../../../knowledge/log-signatures.ts'
+import { hypervisorAdvice } from '../../../knowledge/processors.ts'
 import { serviceCpuLevel } from '../../service/cpu-level.ts'
 import { treesMigrated } from '../../trees/migrated.ts'
 
@@ -34,6 +36,8 @@ export interface UpgradeTarget {
   label: string
   /** Null for a version named after its year: what it needs is not documented */
   build: Build | null
+  /** True if the service runs it already: only RabbitMQ is upgraded */
+  stays?: boolean
   /** Version of RabbitMQ; null: it stays as it is */
   broker: string | null
   /** When a backup was made; null: none was named */
@@ -62,6 +66,37 @@ export interface DeclaredValues {
   chart: { chart: string; chartVersion: string | null } | null
 }
 
+/** Returns the flags that name these values again. */
+export function flagsOf({ files, path }: DeclaredValues): string[] {
+  return [...files.flatMap((file) => ['--values', file]), ...(path ? ['--path', path] : [])]
+}
+
+/** Returns the same question with another answer, or with one more. */
+export function again(target: UpgradeTarget, flag: string, value: string): Suggestion {
+  const { label, broker, backupAt, freeBytes, values } = target
+  const given: [string, string][] = [
+    ['--to', label],
+    ...(broker === null ? [] : [['--broker', broker] as [string, string]]),
+    ...(backupAt === null ? [] : [['--backup-taken', backupAt.toISOString()] as [string, string]]),
+    ...(freeBytes === null ? [] : [['--database-free', `${freeBytes}B`] as [string, string]]),
+  ]
+  const kept = given.filter(([name]) => name !== flag).flat()
+  const words = typed([...kept, ...(values ? flagsOf(values) : []), flag, value])
+  return command`testops-admin preflight -d {deployment} ${nested(words)}`
+}
+
+/** Returns what is not known of a build that comes after all documented ones; null: it is none. */
+export function remarkOn({ label, build, stays }: UpgradeTarget): string | null {
+  if (stays || build === null || compareBuilds(build, firstLegacyBuild) <= 0) return null
+  const { label: newest } = firstLegacyBuild
+  return `${newest} is the newest documented build: whether ${label} exists, and what it needs, is not known.`
+}
+
+/** Returns the tag of the target's images; null: only a version is known, which need not be one. */
+export function tagOf({ label }: UpgradeTarget): string | null {
+  return isBuildLabel(label) ? label : null
+}
+
 /** Returns the service as it will be with these values. */
 export function asDeclared(service: ServiceSource, { files, imageName, settings }: DeclaredValues): ServiceSource {
   const image = async (): Promise<ServiceImage> => ({
@@ -85,7 +120,8 @@ export function asDeclared(service: ServiceSource, { files, imageName, settings 
 }
 
 /** Judges whether the values install the version that was named. */
-export function valuesFor({ label, build }: UpgradeTarget, { files, version, chart, unfit }: DeclaredValues): Check {
+export function valuesFor(target: UpgradeTarget, { files, version, chart, unfit }: DeclaredValues): Check {
+  const { label, build } = target
   return defineCheck({
     id: 'values',
     title: 'the values install the version',
@@ -126,7 +162,10 @@ export function valuesFor({ label, build }: UpgradeTarget, { files, version, cha
             evidence: [look],
           },
         ],
-        remedy: { text: `Set \`version\` to ${label} in ${file}.`, commands: [editing(file)] },
+        remedy: {
+          text: `Set \`version\` to ${tagOf(target) ?? `the tag of ${label}`} in ${file}.`,
+          commands: [editing(file)],
+        },
       }
     },
   })
@@ -165,6 +204,16 @@ export function isDowngrade(from: Build | null, { build }: UpgradeTarget): boole
   return from !== null && build !== null && compareBuilds(build, from) < 0
 }
 
+/** True if a version of RabbitMQ comes before another; 4.3 is as old as 4.3.6. */
+export function isOlder(version: string, present: string): boolean {
+  const [one, other] = [version, present].map((it) => it.split('.').map(Number)) as [number[], number[]]
+  for (const [index, part] of one.entries()) {
+    const difference = part - (other[index] ?? 0)
+    if (difference !== 0) return difference < 0
+  }
+  return false
+}
+
 /** Returns the service with the target's build in place of its own. */
 function asUpgraded(service: ServiceSource, { label }: UpgradeTarget): ServiceSource {
   const image = async (): Promise<ServiceImage> => ({ ...(await service.image()), build: label, tag: label })
@@ -184,29 +233,36 @@ export function imageFor(target: UpgradeTarget): Check {
     id: 'service/image',
     title: 'the version has the image',
     reads: ['service'],
-    async run({ service }, deployment): Promise<Outcome> {
+    async run({ service }): Promise<Outcome> {
+      const { build, label, stays } = target
+      if (stays) return { status: 'skipped', reason: 'the service keeps its image' }
+      if (build === null)
+        throw new AdminError(
+          'UNAVAILABLE',
+          'nothing is documented of versions named after their year: read in the release notes of ' +
+            `${label} which images it has and what they need`,
+        )
       const image = await service.image()
       if (image.name !== images.legacy) return { status: 'skipped', reason: `image ${images.legacy} is not in use` }
-      if (target.build === null)
-        throw new AdminError('UNAVAILABLE', `whether ${target.label} has an image ${images.legacy} is not documented`)
-      if (isAtLeast(target.build, firstLegacyBuild))
-        return { status: 'ok', detail: `${target.label} has image ${images.legacy}` }
+      if (isAtLeast(build, firstLegacyBuild)) return { status: 'ok', detail: `${label} has image ${images.legacy}` }
+      const needsV3 = isAtLeast(build, firstV3Build)
       return {
         status: 'problem',
         severity: 'error',
         findings: [
           {
             message:
-              `build ${target.label} has no image ${images.legacy}: the first build with that image is ` +
+              `build ${label} has no image ${images.legacy}: the first build with that image is ` +
               firstLegacyBuild.label,
             evidence: [`${image.declaredIn}: image ${image.name}`],
           },
         ],
         remedy: {
           text:
-            `Upgrade to build ${firstLegacyBuild.label} or later. If every machine supports x86-64-v3, go back to ` +
-            `image ${images.standard} instead.${runningIt(deployment, image, { revert: true })}`,
-          commands: legacyImageCommands(deployment, image, { revert: true }),
+            (needsV3
+              ? `Name build ${firstLegacyBuild.label} or later. If every machine supports x86-64-v3, upgrade`
+              : 'Upgrade') + ` to image ${images.standard}, as the step of the upgrade says.`,
+          commands: needsV3 ? [again(target, '--to', firstLegacyBuild.label)] : [],
         },
       }
     },
@@ -234,8 +290,25 @@ export function processorsFor(target: UpgradeTarget): Check {
               : `${listed(verdicts.filter(({ hasV3 }) => hasV3 !== true).map(({ name }) => name))} may lack x86-64-v3`),
         )
       const outcome = known(await serviceCpuLevel.run({ service: asUpgraded(service, target), logs }, deployment))
-      // a machine that lacks it is one on which the new version may be started
-      return outcome.status === 'problem' ? { ...outcome, severity: 'error' } : outcome
+      if (outcome.status !== 'problem') return outcome
+      const hasLegacy = target.build !== null && isAtLeast(target.build, firstLegacyBuild)
+      const isVirtual = verdicts.some((it) => it.hasV3 === false && it.isVirtual)
+      return {
+        ...outcome,
+        // a machine that lacks it is one on which the new version may be started
+        severity: 'error',
+        remedy: {
+          text:
+            `${isVirtual ? hypervisorAdvice : 'Move the service to a machine with x86-64-v3.'} Otherwise ` +
+            (hasLegacy
+              ? `upgrade to image ${images.legacy}, as the step of the upgrade says.`
+              : `name build ${firstLegacyBuild.label} or later, which has image ${images.legacy}.`),
+          commands: [
+            ...(hasLegacy ? [] : [again(target, '--to', firstLegacyBuild.label)]),
+            byHand('service/cpu-level'),
+          ],
+        },
+      }
     },
   }
 }
