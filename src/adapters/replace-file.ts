@@ -4,6 +4,7 @@ import { access, lstat, mkdir, open, readFile, readlink, realpath, rename, rm, s
 import { basename, dirname, join, resolve } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import { command } from '../core/shell-command.ts'
+import type { ShellCommand } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 
 /**
@@ -100,13 +101,12 @@ export function notReplaced(path: string, cause: unknown): AdminError {
       { cause },
     )
   }
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-  return new AdminError(
-    'UNAVAILABLE',
-    `${path} cannot be changed: ${isFull ? 'the disk is full' : messageOf(cause)}`,
-    [isFull ? typed(['df', '-H', dirname(path)]) : typed(['ls', '-ld', dirname(path), path])],
-    { cause },
-  )
+  const full: Readonly<Record<string, readonly [string, ShellCommand]>> = {
+    ENOSPC: ['the disk is full', typed(['df', '-H', dirname(path)])],
+    EDQUOT: ['the disk quota is used up', command`quota -s`],
+  }
+  const [why, look] = full[code ?? ''] ?? [messageOf(cause), typed(['ls', '-ld', dirname(path), path])]
+  return new AdminError('UNAVAILABLE', `${path} cannot be changed: ${why}`, [look], { cause })
 }
 
 /**

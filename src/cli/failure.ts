@@ -64,11 +64,12 @@ export function isOutput(thrown: unknown): boolean {
 
 /**
  * Returns oclif's own errors (a missing, unknown or malformed flag or argument) in this program's words. Completes a
- * suggestion that begins with a flag to a whole command, with the deployment and the configuration of the words that
- * were typed after `program`. Leaves everything else as it is.
+ * suggestion that begins with a flag to a whole command. What it suggests is about the deployment and the configuration
+ * of the words that were typed after `program`. Leaves everything else as it is.
  */
 export function inOwnWords(thrown: unknown, program: Suggestion, words: readonly string[] = []): unknown {
-  if (thrown instanceof AdminError) return withCommand(thrown, program, words)
+  const chosen = chosenIn(words)
+  if (thrown instanceof AdminError) return withCommand(thrown, program, chosen)
   if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
   const help = command`${nested(program)} --help`
   const { flags, args, parse } = thrown as Error & {
@@ -86,15 +87,15 @@ export function inOwnWords(thrown: unknown, program: Suggestion, words: readonly
     return new AdminError('USAGE', `\`${program}\` needs ${needed}`, [help], { cause: thrown })
   }
   if (/^Unexpected argument/.test(thrown.message) && args) {
-    const words = (args as readonly unknown[]).map(String)
-    const [word] = words
+    const extra = (args as readonly unknown[]).map(String)
+    const [word] = extra
     const isName =
       Object.keys(parse?.input?.args ?? {}).length === 0 && !('deployment' in given) && given['all'] !== true
     const meant =
-      words.length === 1 && known !== undefined && 'deployment' in known && isName
-        ? [command`${nested(program)} ${nested(onDeployment(word!))}`]
+      extra.length === 1 && known !== undefined && 'deployment' in known && isName
+        ? [command`${nested(followed(program, chosen.config))} ${nested(onDeployment(word!))}`]
         : []
-    return new AdminError('USAGE', `\`${program}\` takes no argument: ${words.join(', ')}`, [...meant, help], {
+    return new AdminError('USAGE', `\`${program}\` takes no argument: ${extra.join(', ')}`, [...meant, help], {
       cause: thrown,
     })
   }
@@ -102,19 +103,20 @@ export function inOwnWords(thrown: unknown, program: Suggestion, words: readonly
   const names = Object.keys(known).map((name) => `--${name}`)
   const nearest = flags
     .flatMap((flag) => nearestNames(flag, names))
-    .map((flag) => command`${nested(program)} ${nested(typed([flag]))}`)
+    .map((flag) => command`${nested(followed(program, bothOf(chosen)))} ${nested(typed([flag]))}`)
   const message = `unknown ${flags.length > 1 ? 'flags' : 'flag'} for \`${program}\`: ${flags.join(', ')}`
   return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
 }
 
-function withCommand(error: AdminError, program: Suggestion, words: readonly string[]): AdminError {
-  const { deployment, config } = chosenIn(words)
-  const both = [...deployment, ...config]
+function withCommand(error: AdminError, program: Suggestion, chosen: Chosen): AdminError {
+  const { deployment, config } = chosen
   const completed = (text: Suggestion): Suggestion => {
-    if (text === listOfChecks) return followed(listOfChecks, both)
+    // which takes one deployment
+    if (text === listOfChecks) return followed(text, deployment.length > 2 ? config : bothOf(chosen))
     if (!isFlag(text)) return text
     const named = typedWords(text)?.[0]?.replace(/=.*/s, '')
-    const kept = named === '--config' ? deployment : named === '-d' || named === '--deployment' ? config : both
+    const kept =
+      named === '--config' ? deployment : named === '-d' || named === '--deployment' ? config : bothOf(chosen)
     return command`${nested(followed(program, kept))} ${nested(text)}`
   }
   const suggestions = error.suggestions.map(completed)
@@ -128,13 +130,21 @@ function followed(program: Suggestion, flags: readonly string[]): Suggestion {
   return flags.length === 0 ? program : command`${nested(program)} ${nested(typed(flags))}`
 }
 
-/** Returns the flags among typed words that choose a deployment and a configuration. */
-function chosenIn(words: readonly string[]): { deployment: string[]; config: string[] } {
+/** Flags with their values that choose deployments and a configuration. */
+interface Chosen {
+  deployment: readonly string[]
+  config: readonly string[]
+}
+
+const bothOf = ({ deployment, config }: Chosen): string[] => [...deployment, ...config]
+
+function chosenIn(words: readonly string[]): Chosen {
   const line = beforeDashes(words)
   const of = (...names: readonly string[]): string[] =>
     line.flatMap((word, at) => {
-      const [name = '', joined] = word.startsWith('--') ? word.split(/=(.*)/s) : [word]
-      const value = joined ?? line[at + 1]
+      const [, long, ofLong = '', short, ofShort = ''] = /^(?:(--[^=]+)(?:=(.*))?|(-[^-])=?(.*))$/s.exec(word) ?? []
+      const name = long ?? short ?? ''
+      const value = ofLong || ofShort || line[at + 1]
       return !names.includes(name) || value === undefined || value.startsWith('-') ? [] : [name, value]
     })
   return { deployment: of('-d', '--deployment'), config: of('--config') }

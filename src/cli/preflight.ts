@@ -21,7 +21,14 @@ import { legacyImageCommands, runningIt } from '../domain/legacy-image.ts'
 import { fillCommand } from '../engine/remedy.ts'
 import { exitCodeOf } from '../engine/report.ts'
 import { runChecks } from '../engine/run-checks.ts'
-import { compareBuilds, firstLegacyBuild, isAtLeast, migratesTrees, parseBuild } from '../knowledge/builds.ts'
+import {
+  compareBuilds,
+  firstLegacyBuild,
+  firstV3Build,
+  isAtLeast,
+  migratesTrees,
+  parseBuild,
+} from '../knowledge/builds.ts'
 import { deniesTransientQueues } from '../knowledge/broker.ts'
 import { chartKeys } from '../knowledge/chart.ts'
 import { images } from '../knowledge/images.ts'
@@ -315,14 +322,14 @@ function stepsOf(
     return [{ text: `${id}: find this out. ${capital(error.message)}.`, commands: error.suggestions }]
   })
   const look = fill('testops-admin doctor -d {deployment} --wait')
-  const { text, commands } = upgrade ? upgradeStep(reports, target, upgrade) : { text: '', commands: [] }
+  const step = upgrade && upgradeStep(reports, target, upgrade)
   return [
     ...before,
     ...(target.broker === null
       ? []
       : [{ text: `Upgrade RabbitMQ to ${target.broker}, and wait until all is healthy.`, commands: [look] }]),
-    ...(upgrade === null ? [] : [{ text, commands: [...commands.map(fill), look] }]),
-    ...(upgrade !== null && target.build !== null && migratesTrees(target.build)
+    ...(step ? [{ text: step.text, commands: [...step.commands.map(fill), look] }] : []),
+    ...(step && target.build !== null && migratesTrees(target.build)
       ? [
           {
             text: 'This version migrates the trees. If one looks wrong, migrate it again.',
@@ -333,17 +340,18 @@ function stepsOf(
   ]
 }
 
-/** Returns the step that upgrades the service, to the image that its processors need. */
+/** Returns the step that upgrades the service, to the image that its processors need; null: no image of it fits. */
 export function upgradeStep(
   reports: readonly CheckReport[],
   target: UpgradeTarget,
   { image, deployment, command: usual }: ServiceUpgrade,
-): PreflightDocument['steps'][number] {
+): PreflightDocument['steps'][number] | null {
   const name = image && imageAfter(image, reports, target)
+  if (name === 'none') return null
   const to = `Upgrade the service to ${target.label}`
   const before = usual === null ? [] : [usual]
-  // the tags of other images are not known
-  if (image === null || (name !== images.standard && name !== images.legacy))
+  // neither the tags of other images are known, nor the images of other versions
+  if (image === null || target.build === null || (name !== images.standard && name !== images.legacy))
     return { text: `${to}, and wait until all is healthy.`, commands: before }
   const tag = tagOf(target)
   const wish = {
@@ -368,11 +376,14 @@ export function upgradeStep(
   }
 }
 
-/** Returns the name of the image that the target must have for its processors; null: none is declared. */
+/** Returns the name of the image that the target must have for its processors; null: undeclared; `none`: none fits. */
 function imageAfter({ name }: ServiceImage, reports: readonly CheckReport[], { build }: UpgradeTarget): string | null {
   const isProblem = (id: string): boolean => reports.some((it) => it.id === id && it.status === 'problem')
-  if (name === images.legacy) return isProblem('service/image') ? images.standard : name
-  return isProblem('service/cpu-level') && build && isAtLeast(build, firstLegacyBuild) ? images.legacy : name
+  // an old processor may be why the legacy image is in use: nobody has judged the machines for another one
+  if (name === images.legacy && isProblem('service/image'))
+    return build && isAtLeast(build, firstV3Build) ? 'none' : images.standard
+  if (name === images.legacy || !isProblem('service/cpu-level')) return name
+  return build && isAtLeast(build, firstLegacyBuild) ? images.legacy : 'none'
 }
 
 function capital(text: string): string {

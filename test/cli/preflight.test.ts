@@ -33,12 +33,12 @@ function step(
     ...(of.values && { values: of.values }),
   }
   const deployment = { name: 'prod', platform } as Deployment
-  const { text, commands } = upgradeStep(of.reports ?? [], target, {
+  const upgrade = upgradeStep(of.reports ?? [], target, {
     image: of.image === undefined ? standard : of.image,
     deployment,
     command: platform === 'host' ? null : '{edit}',
   })
-  return [text, ...commands]
+  return upgrade && [upgrade.text, ...upgrade.commands]
 }
 
 test('one step makes the upgrade, with the image that is needed', async () => {
@@ -48,6 +48,10 @@ test('one step makes the upgrade, with the image that is needed', async () => {
     'a version on a host': step('host', '5.28', { image: legacy }),
     'a version named after its year': step('host', '25.3.1'),
     'a build without the legacy image': step('host', '526u04', { image: legacy, reports: [problem('service/image')] }),
+    'a build that needs no v3 without the legacy image': step('compose', '526u02', {
+      image: legacy,
+      reports: [problem('service/image')],
+    }),
     'a build without an image that fits': step('host', '526u04', { reports: cpu }),
     'an image of somebody else': step('host', '528u01', { image: image({ name: 'ours' }) }),
     'an image that is not known': step('compose', '528u01', { image: null }),

@@ -61,6 +61,16 @@ test.each<[line: string[], args: Record<string, ReturnType<typeof Args.string>>,
   expect(inOwnWords(error, 'tool doctor')).toMatchObject({ suggestions: [...meant, 'tool doctor --help'] })
 })
 
+test('the name of a deployment and the nearest flag keep the configuration that was typed', async () => {
+  const flags = { deployment: Flags.string({ char: 'd' }), config: Flags.string(), wait: Flags.boolean() }
+  const suggested = async (...words: string[]): Promise<unknown> => {
+    const thrown: unknown = await Parser.parse(words, { flags, strict: true }).catch((error: unknown) => error)
+    return (inOwnWords(thrown, 'tool doctor', words) as AdminError).suggestions[0]
+  }
+  expect(await suggested('b', '--config', 'x')).toBe('tool doctor --config x -d b')
+  expect(await suggested('-d', 'a', '--config', 'x', '--wiat')).toBe('tool doctor -d a --config x --wait')
+})
+
 test('a suggestion that begins with a flag is completed to what is typed', () => {
   const cause = new Error('why')
   const error = new AdminError('USAGE', 'no deployment `prd`', ['-d prod', '--only broker', 'tool checks'], { cause })
@@ -81,6 +91,10 @@ test.each<[typed: string[], suggestion: string, completed: string]>([
   [['-d', 'a', '--config', 'x'], '--config y.yaml', 'tool doctor -d a --config y.yaml'],
   [['-d', 'a', '-d', 'b'], '--skip x', 'tool doctor -d a -d b --skip x'],
   [['--', '-d', 'a'], '--skip x', 'tool doctor --skip x'],
+  [['-da', '--config=x'], '--skip x', 'tool doctor -d a --config x --skip x'],
+  [['-d=a'], '--skip x', 'tool doctor -d a --skip x'],
+  [['-d', 'a', '--config', 'x'], 'testops-admin checks', 'testops-admin checks -d a --config x'],
+  [['-d', 'a', '-d', 'b', '--config', 'x'], 'testops-admin checks', 'testops-admin checks --config x'],
   [['--config', 'a.yaml'], 'testops-admin checks', 'testops-admin checks --config a.yaml'],
   [['--config', 'a.yaml'], 'testops-admin lab up', 'testops-admin lab up'],
   [['--config'], '--skip x', 'tool doctor --skip x'],

@@ -13,6 +13,7 @@ test.each([
     ['ls -ld /a /a/b', 'run the same command with sudo'],
   ],
   ['ENOSPC', 'UNAVAILABLE', 'the disk is full', ['df -H /a']],
+  ['EDQUOT', 'UNAVAILABLE', 'the disk quota is used up', ['quota -s']],
   ['EIO', 'UNAVAILABLE', 'i/o error', ['ls -ld /a /a/b']],
 ])('%s: what helps is suggested', (code, kind, why, suggestions) => {
   expect(notReplaced('/a/b', Object.assign(new Error('i/o error'), { code }))).toMatchObject({

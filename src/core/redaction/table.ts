@@ -26,6 +26,8 @@ const endings = [
   'accesskey',
   'privatekey',
   'authkey',
+  'licensekey',
+  'licencekey',
   'jsessionid',
   'sessionid',
   'phpsessid',
@@ -48,7 +50,7 @@ const otherPass = /(?:by|com|tres|encom|sur|over|under|ask)pass$/
 /** A `key` is secret after one of these: `secretKey`, `aws_secret_access_key`; in Russian `секретный ключ`. */
 const secretKeys = new RegExp(
   '^(?:secret|access|private|api|encryption|crypto|signing|jwt|shared|master|account|auth|storage|hmac|aes|rsa|' +
-    'client|секретный|секретного|закрытый|приватный)$',
+    'client|licen[cs]e|секретный|секретного|закрытый|приватный)$',
 )
 
 /** A `secret` after one of these is a Kubernetes object, which is named, not shown. */
@@ -113,7 +115,7 @@ export function isSecretName(name: string): boolean {
 
 const keptNames = new RegExp(
   'pass(?:word|wd|phrase|code)|^pass$|(?:^|[._-])(?:pass|pwd|pin|otp|cvv|cvc)(?:$|[._-])|' +
-    'secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[._-]?key|парол|токен|секрет',
+    'secret|token|credential|authori[sz]ation|cookie|private|(?:api|access|licen[cs]e)[._-]?key|парол|токен|секрет',
   'i',
 )
 
@@ -122,8 +124,14 @@ const keptNames = new RegExp(
  * `TOKEN_VALIDITY`.
  */
 export function isSecretVariable(name: string): boolean {
-  return /PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$/i.test(name)
+  return secretVariables.test(name)
 }
+
+const secretVariables = new RegExp(
+  'PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$|' +
+    '(?:^|_)LICEN[CS]E(?:_?(?:KEY|CODE))?$|(?:^|_)PIN(?:_?CODE)?$',
+  'i',
+)
 
 /** Returns true if an address in this text holds a password, in its login or in its query. */
 export function hasPassword(text: string): boolean {

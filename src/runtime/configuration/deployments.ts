@@ -9,7 +9,7 @@ import { typed } from '../../core/typed.ts'
 import { labConfigurationFile } from '../paths.ts'
 import { exists } from './find.ts'
 import type { ConfigurationRequest } from './find.ts'
-import { everyDeployment, readConfiguration, withoutConfiguration } from './load.ts'
+import { everyDeployment, readConfiguration, using, withoutConfiguration } from './load.ts'
 import type { EveryDeployment } from './load.ts'
 import { possiblePlatforms } from './schema.ts'
 import { isOfLab, unknownDeployment } from './select.ts'
@@ -121,7 +121,7 @@ export async function setCurrent(name: string, request: ConfigurationRequest): P
     throw new AdminError(
       'USAGE',
       message,
-      closestNames(name, names).map((it) => command`testops-admin use ${it}`),
+      closestNames(name, names).map((it) => using(it, request.file)),
     )
   }
   const { file, current: before = null } = every
@@ -135,7 +135,7 @@ export async function setCurrent(name: string, request: ConfigurationRequest): P
   if (edited === null) throw byHand(file, name)
   if (!(await replaceFile(path, { from, to: Buffer.from(edited) })))
     throw new AdminError('REFUSED', `${file} has just been changed by somebody else. Nothing was written`, [
-      command`testops-admin use ${name}`,
+      using(name, request.file),
     ])
   return { file, before, isChanged: true }
 }

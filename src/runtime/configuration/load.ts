@@ -220,6 +220,11 @@ function assertNamesAny({ deployments }: Settings, at: (path: string[]) => strin
     throw new AdminError('CONFIGURATION', `\`deployments\` at ${at(['deployments'])} names no deployment`)
 }
 
+/** Returns the command that makes a deployment the current one. `config`: as `--config` names the file. */
+export function using(name: string, config: string | undefined): ShellCommand {
+  return typed(['testops-admin', 'use', name, ...(config === undefined ? [] : ['--config', config])])
+}
+
 /** Returns the error for a `current` that names none: what is named with -d can still be used. */
 function wrongCurrentIn(
   { current, deployments }: Settings,
@@ -233,9 +238,7 @@ function wrongCurrentIn(
   return new AdminError(
     'CONFIGURATION',
     `\`current\` at ${at(['current'])} names \`${current}\`, which is not in \`deployments\`${hint ? `; ${hint}` : ''}`,
-    (near.length > 0 ? near : names).map((name) =>
-      typed(['testops-admin', 'use', name, ...(config === undefined ? [] : ['--config', config])]),
-    ),
+    (near.length > 0 ? near : names).map((name) => using(name, config)),
   )
 }
 

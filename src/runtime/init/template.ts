@@ -42,8 +42,7 @@ export function movedConfiguration(
         return rules.file(keyOf(path), (value as { path: string }).path) ?? leaveOut(path)
       case 'list': {
         // a relative program starts from the configuration's folder
-        const isCommand = path.includes('commands') || path.at(-1) === 'command' || path.at(-1) === 'rabbitmqctl'
-        const items = isCommand ? commandOf(value as string[], dirname(file)) : (value as unknown[])
+        const items = isCommandAt(path) ? commandOf(value as string[], dirname(file)) : (value as unknown[])
         const all = items.map((it, at) => moved(it, node.of, [...path, String(at + 1)]))
         return node.orOne === true && all.length === 1 ? all[0] : all
       }
@@ -61,7 +60,7 @@ export function movedConfiguration(
           'REFUSED',
           `\`${path.join('.')}\` of deployment \`${name}\` holds a secret in clear, which a template never repeats`,
           [
-            path.includes('commands') || path.at(-2) === 'command'
+            isCommandAt(path.slice(0, -1))
               ? sentence`write a script that reads the secret from a file, and name the script in ${file} instead`
               : sentence`remove the secret from ${file}: only keys for secrets can say where one is kept`,
             command`\${EDITOR:-vi} ${file}`,
@@ -81,6 +80,11 @@ export function movedConfiguration(
 }
 
 /** Returns the name of a secret or a file by its place: `database-2-password`. */
+/** True for a key whose value is a program and its words. */
+function isCommandAt(path: readonly string[]): boolean {
+  return path.includes('commands') || ['command', 'rabbitmqctl'].includes(path.at(-1) ?? '')
+}
+
 function keyOf(path: readonly string[]): string {
   return path
     .filter((key) => key !== '1')

@@ -351,7 +351,7 @@ test('a remedy names the image for the step of the upgrade, and enters no build 
       [
         [
           "Name build 527u01 or later.",
-          "If every machine supports x86-64-v3, upgrade to image testops, as the step of the upgrade says.",
+          "Build 526u04 has only image testops, which needs x86-64-v3.",
         ],
         [
           "testops-admin preflight -d prod … --to 527u01",
@@ -367,13 +367,24 @@ test('a remedy names the image for the step of the upgrade, and enters no build 
   `)
 })
 
+test('processors too old for a service that stays as it is have the remedy of doctor', async () => {
+  const service = fakeService({ machines: old, image: image({ build: '527u01', tag: '527u01' }) })
+  const of = target({ label: '527u01', stays: true, broker: '4.3.0' })
+  const found = (await judged(of, { service })).find(({ id }) => id === 'service/cpu-level')
+  expect([found?.severity, found?.remedy?.text, found?.remedy?.commands]).toEqual([
+    'error',
+    expect.not.stringContaining('step of the upgrade') as string,
+    expect.arrayContaining([expect.stringContaining('testops-legacy')]) as string[],
+  ])
+})
+
 test.each([
   ['526u03', null],
   ['527u01', null],
   ['5.27', null],
   ['25.3.1', null],
-  ['5.28', /^527u01 is the newest documented build: whether 5\.28 exists, and what it needs, is not known\.$/],
-  ['999u99', /whether 999u99 exists/],
+  ['5.28', /^527u01 is the newest documented build: cannot tell whether 5\.28 exists or what it needs\.$/],
+  ['999u99', /whether 999u99 exists or/],
 ])('what is not known of %s', (label, remark) => {
   if (remark === null) expect(remarkOn(target({ label }))).toBeNull()
   else expect(remarkOn(target({ label }))).toMatch(remark)
@@ -387,6 +398,9 @@ test.each([
   ['4.3.6', '4.3.6', false],
   ['4.3.6', '4.3', false],
   ['4.3.6', '4.4', true],
+  ['4.3.0-rc.1', '4.3.0', true],
+  ['4.3.0', '4.3.0-rc.1', false],
+  ['4.2.9', '4.3.0-rc.1', true],
 ])('RabbitMQ %s comes before %s: %s', (version, present, expected) => {
   expect(isOlder(version, present)).toBe(expected)
 })

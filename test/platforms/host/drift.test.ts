@@ -49,6 +49,19 @@ test('a file that was changed since the process began', async () => {
   ])
 })
 
+test('a licence and a PIN are secret, where a licence server is not', async () => {
+  const { service } = await serviceWith(
+    { MY_PIN: '48151', LICENSE_SERVER: 'a.example.org' },
+    'VENDOR_LICENSE=planted\nMY_PIN=48152\nLICENSE_SERVER=b.example.org\n',
+  )
+  const { settings } = await service.drift()
+  expect(settings.map(({ name, declared, runs }) => [name, String(declared), String(runs)])).toEqual([
+    ['VENDOR_LICENSE', '[secret]', 'null'],
+    ['MY_PIN', '[secret]', '[secret]'],
+    ['LICENSE_SERVER', 'b.example.org', 'a.example.org'],
+  ])
+})
+
 test('a service that does not run has none but those of its files', async () => {
   const path = join(await folderWith({ 'testops.env': 'A=1\n' }), 'testops.env')
   const platform = openHost(

@@ -78,6 +78,14 @@ describe('setCurrent', () => {
     expect(await readFile(join(folder, 'testops-admin.yaml'), 'utf8')).toBe(two)
   })
 
+  test('what is suggested names the file that was named', async () => {
+    const folder = await folderWith({ 'other.yaml': two })
+    const file = join(folder, 'other.yaml')
+    await expect(setCurrent('pro', { ...request(folder), file })).rejects.toMatchObject({
+      suggestions: [`testops-admin use prod --config ${file}`],
+    })
+  })
+
   test('a form that is not edited is refused with what to do', async () => {
     const text = '{deployments: {prod: {url: "https://one.example.org"}}}\n'
     const folder = await folderWith({ 'testops-admin.yaml': text })

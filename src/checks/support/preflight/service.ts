@@ -89,7 +89,7 @@ export function again(target: UpgradeTarget, flag: string, value: string): Sugge
 export function remarkOn({ label, build, stays }: UpgradeTarget): string | null {
   if (stays || build === null || compareBuilds(build, firstLegacyBuild) <= 0) return null
   const { label: newest } = firstLegacyBuild
-  return `${newest} is the newest documented build: whether ${label} exists, and what it needs, is not known.`
+  return `${newest} is the newest documented build: cannot tell whether ${label} exists or what it needs.`
 }
 
 /** Returns the tag of the target's images; null: only a version is known, which need not be one. */
@@ -206,12 +206,18 @@ export function isDowngrade(from: Build | null, { build }: UpgradeTarget): boole
 
 /** True if a version of RabbitMQ comes before another; 4.3 is as old as 4.3.6. */
 export function isOlder(version: string, present: string): boolean {
-  const [one, other] = [version, present].map((it) => it.split('.').map(Number)) as [number[], number[]]
+  const numbers = (it: string): number[] =>
+    it
+      .replace(/[-~].*/s, '')
+      .split('.')
+      .map((part) => Number.parseInt(part, 10))
+  const [one, other] = [numbers(version), numbers(present)]
   for (const [index, part] of one.entries()) {
     const difference = part - (other[index] ?? 0)
     if (difference !== 0) return difference < 0
   }
-  return false
+  const isBeforeRelease = (it: string): boolean => /[-~]/.test(it)
+  return isBeforeRelease(version) && !isBeforeRelease(present)
 }
 
 /** Returns the service with the target's build in place of its own. */
@@ -239,8 +245,8 @@ export function imageFor(target: UpgradeTarget): Check {
       if (build === null)
         throw new AdminError(
           'UNAVAILABLE',
-          'nothing is documented of versions named after their year: read in the release notes of ' +
-            `${label} which images it has and what they need`,
+          'versions named after their year are not documented. Check the release notes of ' +
+            `${label} for its images and what they need`,
         )
       const image = await service.image()
       if (image.name !== images.legacy) return { status: 'skipped', reason: `image ${images.legacy} is not in use` }
@@ -258,10 +264,10 @@ export function imageFor(target: UpgradeTarget): Check {
           },
         ],
         remedy: {
-          text:
-            (needsV3
-              ? `Name build ${firstLegacyBuild.label} or later. If every machine supports x86-64-v3, upgrade`
-              : 'Upgrade') + ` to image ${images.standard}, as the step of the upgrade says.`,
+          text: needsV3
+            ? `Name build ${firstLegacyBuild.label} or later. Build ${label} has only image ${images.standard}, ` +
+              'which needs x86-64-v3.'
+            : `Upgrade to image ${images.standard}, as the step of the upgrade says.`,
           commands: needsV3 ? [again(target, '--to', firstLegacyBuild.label)] : [],
         },
       }
@@ -291,6 +297,8 @@ export function processorsFor(target: UpgradeTarget): Check {
         )
       const outcome = known(await serviceCpuLevel.run({ service: asUpgraded(service, target), logs }, deployment))
       if (outcome.status !== 'problem') return outcome
+      // nothing is upgraded that could bring another image
+      if (target.stays) return { ...outcome, severity: 'error' }
       const hasLegacy = target.build !== null && isAtLeast(target.build, firstLegacyBuild)
       const isVirtual = verdicts.some((it) => it.hasV3 === false && it.isVirtual)
       return {
