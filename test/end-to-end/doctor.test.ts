@@ -107,7 +107,7 @@ describe('a deployment of which nothing answers', () => {
       },
     })
     expect(ended).toMatchObject({ exitCode: 1, stderr: '' })
-    expect(ended.stdout.replaceAll(/\d{4}-\S+Z/g, 'TIME').split('\n')).toEqual([
+    expect(ended.stdout.replaceAll(/\d{4}-\S+ \S+Z/g, 'TIME').split('\n')).toEqual([
       'TIME 1 problem: broker/reachable.',
       expect.stringMatching(/^TIME {3}✖ error {4}broker\/reachable {2}RabbitMQ at /) as string,
       'TIME 1 problem: broker/reachable.',

@@ -21,7 +21,7 @@ describe('token', () => {
     const { stdout, stderr, exitCode } = await place.run(['token'], { environment })
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+\n$/)
-    expect(stderr).toMatch(/^This token expires in 3,\d{3} s, at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.\n$/)
+    expect(stderr).toMatch(/^This token expires in 3,\d{3} s, at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\.\n$/)
     expect((await fetch(`${url}/api/uaa/me`, { headers: { authorization: `Bearer ${stdout.trim()}` } })).status).toBe(
       200,
     )

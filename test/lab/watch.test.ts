@@ -22,7 +22,7 @@ test(
     expect(said).not.toContain('error')
 
     await lab.must('lab', 'break', 'sessions-down')
-    await seen(/Z 1 problem: sessions\/reachable\.\n\S+Z {3}✖ error +sessions\/reachable .* refused the connection/)
+    await seen(/Z 1 problem: sessions\/reachable\.\n\S+ \S+Z {3}✖ error +sessions\/reachable .* refused the connection/)
     await lab.must('lab', 'mend')
     await seen(/Z {3}✔ ok +sessions\/reachable/)
     await seen(/Z Healthy: \d+ ok, \d skipped\.\n$/)

@@ -77,7 +77,7 @@ describe.concurrent('of two machines that share only the broker', () => {
             message: expect.stringMatching(
               new RegExp(
                 `^\\S+@\\S+ has been running ${first === 'reset-queues' ? '' : `${first} `}reset-queues on ` +
-                  `this deployment since \\S+Z$`,
+                  `this deployment since \\S+ \\S+Z$`,
               ),
             ) as string,
           })
@@ -85,7 +85,7 @@ describe.concurrent('of two machines that share only the broker', () => {
           const underway = {
             status: 'ok',
             detail: expect.stringMatching(
-              /^a repair is under way: \S+@\S+ .*has been running .*reset-queues since \S+Z$/,
+              /^a repair is under way: \S+@\S+ .*has been running .*reset-queues since \S+ \S+Z$/,
             ) as string,
           }
           expect([await unfinished(there.run), await unfinished(own.operator.run)]).toMatchObject([underway, underway])
