@@ -101,12 +101,15 @@ export function notReplaced(path: string, cause: unknown): AdminError {
       { cause },
     )
   }
-  const full: Readonly<Record<string, readonly [string, ShellCommand]>> = {
-    ENOSPC: ['the disk is full', typed(['df', '-H', dirname(path)])],
-    EDQUOT: ['the disk quota is used up', command`quota -s`],
-  }
-  const [why, look] = full[code ?? ''] ?? [messageOf(cause), typed(['ls', '-ld', dirname(path), path])]
+  const [why, look] = noRoom(path, cause) ?? [messageOf(cause), typed(['ls', '-ld', dirname(path), path])]
   return new AdminError('UNAVAILABLE', `${path} cannot be changed: ${why}`, [look], { cause })
+}
+
+/** Returns why a file found no room, and what shows it; null: that is not why it could not be written. */
+export function noRoom(path: string, cause: unknown): readonly [why: string, look: ShellCommand] | null {
+  const code = codeOf(cause)
+  if (code === 'ENOSPC') return ['the disk is full', typed(['df', '-H', dirname(path)])]
+  return code === 'EDQUOT' ? ['the disk quota is used up', command`quota -s`] : null
 }
 
 /**

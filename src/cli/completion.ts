@@ -1,6 +1,7 @@
 import type { Command } from '@oclif/core'
 import { harmless } from '../core/harmless.ts'
 import { templateNames } from '../output/templates/facts.ts'
+import { chosenIn } from './write.ts'
 
 /** A candidate for the word under the cursor, and what it means. */
 export interface Candidate {
@@ -183,17 +184,10 @@ async function valuesOf(
 }
 
 async function asked(source: keyof Values, rest: readonly string[], values: Values): Promise<readonly Candidate[]> {
-  const named = deploymentsIn(rest)
+  const named = chosenIn(rest).deployment.filter((_, at) => at % 2 === 1)
   if (source === 'runs') return values.runs(named[0] ?? null)
   if (source === 'checks') return values.checks(rest.includes('--all') ? 'all' : named.length > 0 ? named : null)
   return values[source]()
-}
-
-function deploymentsIn(rest: readonly string[]): string[] {
-  return rest.flatMap((word, at) => {
-    if (word.startsWith('--deployment=')) return word.slice('--deployment='.length)
-    return word === '-d' || word === '--deployment' ? (rest[at + 1] ?? []) : []
-  })
 }
 
 function fitting(all: readonly Candidate[], current: string): Candidate[] {

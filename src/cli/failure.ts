@@ -7,7 +7,8 @@ import type { Suggestion } from '../core/shell-command.ts'
 import { command, nested } from '../core/shell-command.ts'
 import { onDeployment, typed, typedWords } from '../core/typed.ts'
 import type { ErrorDocument } from '../output/error-text.ts'
-import { beforeDashes } from './write.ts'
+import { chosenIn } from './write.ts'
+import type { Chosen } from './write.ts'
 
 /** Exit code for a bug in this program */
 const bugExitCode = 70
@@ -130,25 +131,7 @@ function followed(program: Suggestion, flags: readonly string[]): Suggestion {
   return flags.length === 0 ? program : command`${nested(program)} ${nested(typed(flags))}`
 }
 
-/** Flags with their values that choose deployments and a configuration. */
-interface Chosen {
-  deployment: readonly string[]
-  config: readonly string[]
-}
-
 const bothOf = ({ deployment, config }: Chosen): string[] => [...deployment, ...config]
-
-function chosenIn(words: readonly string[]): Chosen {
-  const line = beforeDashes(words)
-  const of = (...names: readonly string[]): string[] =>
-    line.flatMap((word, at) => {
-      const [, long, ofLong = '', short, ofShort = ''] = /^(?:(--[^=]+)(?:=(.*))?|(-[^-])=?(.*))$/s.exec(word) ?? []
-      const name = long ?? short ?? ''
-      const value = ofLong || ofShort || line[at + 1]
-      return !names.includes(name) || value === undefined || value.startsWith('-') ? [] : [name, value]
-    })
-  return { deployment: of('-d', '--deployment'), config: of('--config') }
-}
 
 function isFlag(suggestion: string): boolean {
   return suggestion.startsWith('-')

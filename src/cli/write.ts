@@ -263,3 +263,22 @@ export function beforeDashes(words: readonly string[]): readonly string[] {
   const end = words.indexOf('--')
   return end < 0 ? words : words.slice(0, end)
 }
+
+/** Flags, each followed by its value, that choose deployments and a configuration. */
+export interface Chosen {
+  deployment: readonly string[]
+  config: readonly string[]
+}
+
+/** Returns the flags among typed words that choose deployments and a configuration. */
+export function chosenIn(words: readonly string[]): Chosen {
+  const line = beforeDashes(words)
+  const of = (...names: readonly string[]): string[] =>
+    line.flatMap((word, at) => {
+      const [, long, ofLong = '', short, ofShort = ''] = /^(?:(--[^=]+)(?:=(.*))?|(-[^-])=?(.*))$/s.exec(word) ?? []
+      const name = long ?? short ?? ''
+      const value = ofLong || ofShort || line[at + 1]
+      return !names.includes(name) || value === undefined || value.startsWith('-') ? [] : [name, value]
+    })
+  return { deployment: of('-d', '--deployment'), config: of('--config') }
+}

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { candidatesFor, joinedWords, linesFor, pathIn, scriptFor, shells } from '../cli/completion.ts'
 import type { Candidate, KnownCommand, Shell, Values } from '../cli/completion.ts'
-import { print } from '../cli/write.ts'
+import { chosenIn, print } from '../cli/write.ts'
 
 export default class Completion extends BaseCommand {
   static override summary = 'Print the completion script of a shell'
@@ -48,10 +48,8 @@ export default class Completion extends BaseCommand {
 
 /** What is asked only where a line needs it. Tab never shows an error, so what cannot be read has no candidates. */
 function valuesFor(words: readonly string[]): Values {
-  const at = words.indexOf('--config')
-  const joined = words.find((word) => word.startsWith('--config='))?.slice('--config='.length)
   const environment = process.env
-  const typed = joined ?? (at < 0 ? undefined : words[at + 1])
+  const typed = chosenIn(words).config.at(-1)
   const file = typed === undefined ? environment.TESTOPS_ADMIN_CONFIG : pathIn(typed, environment.HOME)
   const safe = async (read: () => Promise<readonly Candidate[]>): Promise<readonly Candidate[]> =>
     read().catch(() => [])

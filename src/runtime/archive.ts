@@ -7,7 +7,7 @@ import { extract, pack } from 'tar-stream'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
-import { syncFolder } from '../adapters/replace-file.ts'
+import { noRoom, syncFolder } from '../adapters/replace-file.ts'
 
 /** A file of an archive. */
 export interface ArchivedFile {
@@ -87,12 +87,14 @@ function notWritten(path: string, error: unknown): AdminError {
   if (error instanceof AdminError) return error
   const code = codeOf(error)
   if (code === 'EEXIST') return exists(path)
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-  const why = isFull ? 'the disk is full' : code === 'ENOENT' ? 'its folder does not exist' : messageOf(error)
+  const [why, look] = noRoom(path, error) ?? [
+    code === 'ENOENT' ? 'its folder does not exist' : messageOf(error),
+    typed(['ls', '-ld', dirname(path)]),
+  ]
   return new AdminError(
     ['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') ? 'FORBIDDEN' : 'UNAVAILABLE',
     `cannot write ${path}: ${why}`,
-    [isFull ? typed(['df', '-H', dirname(path)]) : typed(['ls', '-ld', dirname(path)])],
+    [look],
     { cause: error },
   )
 }

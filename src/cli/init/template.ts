@@ -137,8 +137,8 @@ export async function runTemplate(
 }
 
 /**
- * Returns the command that renders a template with these flags, of which `instead` replaces one or is one more. Without
- * a name or a folder that the template needs, the command has a place to fill in.
+ * Returns the command that renders a template with these flags. `instead` replaces one of them, or is added. Without a
+ * name or a folder that the template needs, the command has a place to fill in.
  */
 function rendering(asked: string, flags: InitFlags, instead: Suggestion = ''): ShellCommand {
   const { needs, isSeveral } = templates[asked]!

@@ -6,7 +6,7 @@ import type { TemplateFacts, TemplateFile } from './facts.ts'
 
 const folder = '/etc/testops-admin'
 const defaultSchedule = '*:0/15'
-/** Characters of calendar events, none of which ends a line or begins a specifier of a unit */
+/** Characters of calendar events: a unit takes each of them as it stands */
 const calendarText = /^[\w *:,./~+@-]{1,200}$/
 /** Calendar events by their form (systemd.time(7)), where no systemd can be asked */
 const calendarForm = formOfCalendar()
