@@ -8,7 +8,7 @@ import { attacksOn } from './attacks.ts'
 import { built } from './built.ts'
 import { sitesIn, sitesOf } from './collect.ts'
 import type { Site } from './collect.ts'
-import { growthOf, onceMs } from './growth.ts'
+import { calmMs, growthOf, onceMs } from './growth.ts'
 import { decisive, isCampaign } from '../support/campaign.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -90,7 +90,7 @@ function slowAttacks(pattern: RegExp, hangMs?: number): string[] {
   }
   const small: { attack: Attack; took: number }[] = []
   for (const attack of attacks) {
-    const took = onceMs(task(pattern, attack)(5000), hangMs)
+    const took = calmMs(task(pattern, attack)(5000), hangMs)
     if (took === null) return [`${attack.shown}: no end`]
     small.push({ attack, took })
   }
