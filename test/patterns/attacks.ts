@@ -10,9 +10,9 @@ export interface Attack {
 /**
  * Texts made of what the pattern itself looks for: for each repetition in it, what leads there and then the repetition
  * pumped up, once and over and over; its own matches over and over; single characters of it; each with several ends
- * that spoil a match.
+ * that spoil a match. Of more than so many units, every so many-th is taken.
  */
-export function attacksOn(pattern: RegExp): Attack[] {
+export function attacksOn(pattern: RegExp, most = 150): Attack[] {
   const parser = new RegExpParser()
   const ast = parser.parsePattern(pattern.source, undefined, undefined, {
     unicode: pattern.flags.includes('u'),
@@ -60,9 +60,6 @@ export function attacksOn(pattern: RegExp): Attack[] {
     })),
   )
 }
-
-/** of more units, every so many-th */
-const most = 150
 
 /** characters of all kinds, of which each class gets some that it has */
 const alphabet = [...' \n\t\r01a7bAZz_-.,:;/\\"\'`<>()[]{}@#?&=+*!$%^|~é\u2028']
