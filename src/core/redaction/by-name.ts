@@ -1,4 +1,4 @@
-import { kindOfName, looksSecret, mask } from './table.ts'
+import { isSecretName, kindOfName, looksSecret, mask } from './table.ts'
 import type { NameKind } from './table.ts'
 import { afterBlanks, cookiesAt, isProseAt, isQuote, isWordy, secretAt, valueAt } from './values.ts'
 import type { Separator, Span, Value } from './values.ts'
@@ -16,14 +16,21 @@ export function byName(view: View): Span[] {
   let before = { word: '', end: -1 }
   names.lastIndex = 0
   for (let match = names.exec(text); match !== null; match = names.exec(text)) {
-    const word = match[0].replace(/[.-]{1,20}$/, '')
-    const [start, end] = [match.index, match.index + word.length]
+    const whole = match[0].replace(/[.-]{1,20}$/, '')
+    // `-Dlicense.key=X`: an option of Java, which sets a property
+    const isProperty = text[match.index - 1] === '-' && /^[dD]\p{L}/u.test(whole)
+    const word = isProperty ? whole.slice(1) : whole
+    const end = match.index + whole.length
+    const start = end - word.length
     // `secret key`, `session id`
     const joined =
       start - before.end <= 3 && text[start - 1] === ' ' && text[before.end] === ' ' ? `${before.word}_${word}` : null
     const isUnexpected = joined !== null && /expected$/i.test(before.word)
     before = { word: word.slice(-40), end }
-    const kind = kindOfName(word) ?? (joined !== null && secondWord.test(word) ? kindOfName(joined) : null)
+    const kind =
+      kindOfName(word) ??
+      (isProperty && isSecretName(word) ? 'strong' : null) ??
+      (joined !== null && secondWord.test(word) ? kindOfName(joined) : null)
     if (kind === null || isUnexpected) continue
     const value = valueOf(view, { start, end, word, kind })
     if (value === null) continue

@@ -128,8 +128,10 @@ export function isSecretVariable(name: string): boolean {
 }
 
 const secretVariables = new RegExp(
-  'PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$|' +
-    '(?:^|_)LICEN[CS]E(?:_?(?:KEY|CODE))?$|(?:^|_)PIN(?:_?CODE)?$',
+  'PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|[_.-])(?:API_?|ACCESS_?)?KEY$|' +
+    '(?:^|[_.-])LICEN[CS]E(?:[_.-]?(?:KEY|CODE|STRING|DATA|CONTENTS?|TEXT|VALUE|BASE64|SERIAL|NUMBER))*' +
+    '(?:_?\\d{1,3})?$|' +
+    '(?:^|[_.-])PIN(?:[_.-]?(?:CODE|NUMBER))?(?:_?\\d{1,3})?$',
   'i',
 )
 
