@@ -165,6 +165,12 @@ test.each<[string, UpgradeTarget, Parameters<typeof openFakes>[0], Record<string
     { service: fakeService({ image: image({ build: null, tag: 'stable' }) }) },
     { 'trees/migrated': 'unknown' },
   ],
+  [
+    'a version before the end of the trees, where the present build is a year',
+    target({ label: '511u01' }),
+    { service: fakeService({ image: image({ build: '25.3.1', tag: '25.3.1' }) }) },
+    { 'trees/migrated': 'unknown' },
+  ],
   ['a service without its API, where no trees matter', target(), { api: unreachable('api') }, {}],
   [
     'transient queues before 4.3',
@@ -383,8 +389,8 @@ test.each([
   ['527u01', null],
   ['5.27', null],
   ['25.3.1', null],
-  ['5.28', /^527u01 is the newest documented build: cannot tell whether 5\.28 exists or what it needs\.$/],
-  ['999u99', /whether 999u99 exists or/],
+  ['5.28', /^527u01 is the newest documented build, so 5\.28 is judged by what 527u01 needs\.$/],
+  ['999u99', /so 999u99 is judged by/],
 ])('what is not known of %s', (label, remark) => {
   if (remark === null) expect(remarkOn(target({ label }))).toBeNull()
   else expect(remarkOn(target({ label }))).toMatch(remark)

@@ -89,7 +89,7 @@ export function again(target: UpgradeTarget, flag: string, value: string): Sugge
 export function remarkOn({ label, build, stays }: UpgradeTarget): string | null {
   if (stays || build === null || compareBuilds(build, firstLegacyBuild) <= 0) return null
   const { label: newest } = firstLegacyBuild
-  return `${newest} is the newest documented build: cannot tell whether ${label} exists or what it needs.`
+  return `${newest} is the newest documented build, so ${label} is judged by what ${newest} needs.`
 }
 
 /** Returns the tag of the target's images; null: only a version is known, which need not be one. */
@@ -328,16 +328,22 @@ export function treesFor(target: UpgradeTarget): Check {
     reads: ['service'],
     wants: ['api'],
     async run({ service, api }, deployment): Promise<Outcome> {
-      const from = buildOf(await service.image())
+      const image = await service.image()
+      const from = buildOf(image)
       const { first, last } = treeMigration
       const range = `versions ${first} to ${last} migrate the trees`
-      if (target.build !== null && !comesAfterTrees(target.build))
-        return { status: 'skipped', reason: `${range}: look at them after the upgrade` }
-      if (from === null)
+      const isBeforeTheirEnd = target.build !== null && !comesAfterTrees(target.build)
+      if (from === null) {
+        const present = image.build ?? image.tag
+        const why = present === null ? 'the present build is not declared' : `build ${present} is not documented`
         throw new AdminError(
           'UNAVAILABLE',
-          `whether the trees are migrated is not known: ${range}, and the present build is not declared`,
+          isBeforeTheirEnd
+            ? `whether ${target.label} is newer than the present build is not known: ${why}`
+            : `whether the trees are migrated is not known: ${range}, and ${why}`,
         )
+      }
+      if (isBeforeTheirEnd) return { status: 'skipped', reason: `${range}: look at them after the upgrade` }
       if (migratesTrees(from)) {
         if (api instanceof AdminError) throw api
         return known(await treesMigrated.run({ service, api }, deployment))
