@@ -7,7 +7,7 @@ import type { Suggestion } from '../core/shell-command.ts'
 import { command, nested } from '../core/shell-command.ts'
 import { onDeployment, typed, typedWords } from '../core/typed.ts'
 import type { ErrorDocument } from '../output/error-text.ts'
-import { chosenIn } from './write.ts'
+import { beforeDashes, chosenIn } from './write.ts'
 import type { Chosen } from './write.ts'
 
 /** Exit code for a bug in this program */
@@ -69,7 +69,7 @@ export function isOutput(thrown: unknown): boolean {
  * of the words that were typed after `program`. Leaves everything else as it is.
  */
 export function inOwnWords(thrown: unknown, program: Suggestion, words: readonly string[] = []): unknown {
-  const chosen = chosenIn(words)
+  const chosen = chosenFor(program, words)
   if (thrown instanceof AdminError) return withCommand(thrown, program, chosen)
   if (!(thrown instanceof Errors.CLIError) || thrown instanceof Errors.ExitError) return thrown
   const help = command`${nested(program)} --help`
@@ -113,7 +113,7 @@ function withCommand(error: AdminError, program: Suggestion, chosen: Chosen): Ad
   const { deployment, config } = chosen
   const completed = (text: Suggestion): Suggestion => {
     // which takes one deployment
-    if (text === listOfChecks) return followed(text, deployment.length > 2 ? config : bothOf(chosen))
+    if (text === listOfChecks) return followed(text, deployment.length === 2 ? bothOf(chosen) : config)
     if (!isFlag(text)) return text
     const named = typedWords(text)?.[0]?.replace(/=.*/s, '')
     const kept =
@@ -126,6 +126,13 @@ function withCommand(error: AdminError, program: Suggestion, chosen: Chosen): Ad
 }
 
 const listOfChecks = command`testops-admin checks`
+
+/** Returns the typed flags that choose deployments, of which `--all` is one for `doctor` alone. */
+function chosenFor(program: Suggestion, words: readonly string[]): Chosen {
+  const chosen = chosenIn(words)
+  const isEvery = program.endsWith(' doctor') && chosen.deployment.length === 0 && beforeDashes(words).includes('--all')
+  return isEvery ? { ...chosen, deployment: ['--all'] } : chosen
+}
 
 function followed(program: Suggestion, flags: readonly string[]): Suggestion {
   return flags.length === 0 ? program : command`${nested(program)} ${nested(typed(flags))}`

@@ -14,7 +14,7 @@ export default class Deployments extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Deployments)
     const { knownDeployments } = await import('../runtime/index.ts')
-    const { deployments, missing } = await interruptible(async (signal) =>
+    const { deployments, chosenBy, missing } = await interruptible(async (signal) =>
       knownDeployments({ file: flags.config, environment: process.env, workingDirectory: process.cwd(), signal }),
     )
     const document: DeploymentsDocument = {
@@ -25,6 +25,7 @@ export default class Deployments extends BaseCommand {
           error: { code: error.code, message: error.message, suggestions: [...error.suggestions] },
         }),
       })),
+      ...(chosenBy && { chosenBy }),
       ...(missing && { missing }),
     }
     this.show(flags, document, deploymentsText)

@@ -17,6 +17,8 @@ export interface DeploymentsDocument {
     /** Why its entry is wrong */
     error?: RunError
   }[]
+  /** What says which one commands without -d use, if anything does: the variable comes before the configuration */
+  chosenBy?: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current'
   /** What commands without -d would use, but none of these has that name */
   missing?: { name: string; by: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current' }
 }
@@ -43,7 +45,8 @@ const headings = {
 } as const
 
 /** Returns the deployments by where they were found; a star marks the one that is used without -d. */
-export function deploymentsText({ deployments, missing }: DeploymentsDocument, screen: Screen): string {
+export function deploymentsText(document: DeploymentsDocument, screen: Screen): string {
+  const { deployments, missing } = document
   const width = Math.max(...deployments.map(({ name }) => widthOf(printable(name))))
   const paint = paintFor(screen)
   const blocks = (['configuration', 'found', 'lab'] as const).flatMap((source) => {
@@ -63,7 +66,7 @@ export function deploymentsText({ deployments, missing }: DeploymentsDocument, s
     })
     return [[`${headings[source]}${place}:`, ...lines].join('\n')]
   })
-  const end = `${missing ? `${absentText(missing)} ` : ''}${nextText(deployments)}`
+  const end = `${missing ? `${absentText(missing)} ` : ''}${nextText(document)}`
   return `${[...blocks, hang('', end, screen.columns).join('\n')].join('\n\n')}\n`
 }
 
@@ -72,7 +75,12 @@ function absentText({ name, by }: NonNullable<DeploymentsDocument['missing']>): 
   return `${whose} names \`${clip(printable(name), mostOfName)}\`, but there is no such deployment.`
 }
 
-function nextText(deployments: DeploymentsDocument['deployments']): string {
+function nextText({ deployments, chosenBy }: DeploymentsDocument): string {
+  if (chosenBy === 'TESTOPS_ADMIN_DEPLOYMENT') {
+    return deployments.some(({ current }) => current)
+      ? 'TESTOPS_ADMIN_DEPLOYMENT chooses the one with *. Name another with -d NAME.'
+      : 'Name one with -d NAME, or correct the variable: unset TESTOPS_ADMIN_DEPLOYMENT'
+  }
   if (!deployments.some(({ source }) => source === 'configuration'))
     return 'Name one with -d NAME. To choose one for all commands, write a configuration: testops-admin init'
   return deployments.some(({ current }) => current)

@@ -98,9 +98,19 @@ test.each<[typed: string[], suggestion: string, completed: string]>([
   [['--config', 'a.yaml'], 'testops-admin checks', 'testops-admin checks --config a.yaml'],
   [['--config', 'a.yaml'], 'testops-admin lab up', 'testops-admin lab up'],
   [['--config'], '--skip x', 'tool doctor --skip x'],
+  [['--all', '--config', 'x'], '--skip x', 'tool doctor --all --config x --skip x'],
+  [['--all'], 'testops-admin checks', 'testops-admin checks'],
+  [['--', '--all'], '--skip x', 'tool doctor --skip x'],
 ])('what was typed to choose a deployment is kept: %j and %s', (words, suggestion, completed) => {
   const error = new AdminError('USAGE', 'wrong', [suggestion])
   expect(inOwnWords(error, 'tool doctor', words)).toMatchObject({ suggestions: [completed] })
+})
+
+test('`--all` chooses deployments for doctor alone', () => {
+  const error = new AdminError('USAGE', 'wrong', ['--restart'])
+  expect(inOwnWords(error, 'tool flush-sessions', ['--all'])).toMatchObject({
+    suggestions: ['tool flush-sessions --restart'],
+  })
 })
 
 test.each([new AdminError('BUSY', 'busy'), new Errors.ExitError(0), new TypeError('x'), 'text'])(

@@ -261,6 +261,7 @@ describe('times', () => {
     ['1-2-3 * * * *', '`1-2-3` is not a valid minute (0–59)'],
     ['1/2/3 * * * *', '`1/2/3` is not a valid minute (0–59)'],
     ['*-5 * * * *', '`*-5` is not a valid minute (0–59)'],
+    ['* * * * sun,', 'there is a comma too many in `sun,`'],
     ['* * mon * *', '`mon` is not a valid day of the month (1–31)'],
   ])('a CronJob has none at %s', async (schedule, why) => {
     const { stdout, stderr, exitCode } = await render('cronjob', '-d', 'prod', '--schedule', schedule)

@@ -241,7 +241,10 @@ function unlessDamaged(judged: DoctorReport, path: string): DoctorReport {
   const checks = judged.checks.map((it): CheckReport => {
     if (it.error?.code !== 'BUG') return it
     const why = it.error.message.replace(/^.*?: /, '')
-    const { code, message, suggestions } = wrong(path, `${evidenceFile} in it is damaged: ${why}`)
+    const { code, message, suggestions } = wrong(
+      path,
+      `${evidenceFile} in it is damaged, or testops-admin has a bug: ${why}`,
+    )
     return { ...it, error: { code, message, suggestions } }
   })
   return { ...judged, checks }

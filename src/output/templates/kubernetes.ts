@@ -143,6 +143,7 @@ function faultOfSchedule(schedule: string): string | null {
   if (fields.length !== cronFields.length) return `it must have ${cronFields.length} fields`
   const faults = cronFields.flatMap(({ name, from, to, words = [] }, at) => {
     const wrong = fields[at]!.split(',').find((part) => !isPart(part, from, to, words))
+    if (wrong === '') return [`there is a comma too many in \`${fields[at]!}\``]
     return wrong === undefined ? [] : [`\`${wrong}\` is not a valid ${name} (${from}–${to})`]
   })
   return faults[0] ?? null

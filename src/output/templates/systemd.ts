@@ -124,7 +124,8 @@ function formOfCalendar(): RegExp {
   const more = '\\d+(?:\\.\\d+)?'
   // a number with leading zeros, which is read in one way alone, the end of a range, and a step, which may lead past
   // the last number
-  const part = (number: string): string => `(?:\\*|${several(`0*(?!0\\d)(?:${number})(?:\\.\\.${more})?(?:/${more})?`)})`
+  const part = (number: string): string =>
+    `(?:\\*|${several(`0*(?!0\\d)(?:${number})(?:\\.\\.${more})?(?:/${more})?`)})`
   const sixty = part('[1-5]?\\d(?:\\.\\d+)?')
   const day = '(?:mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)'
   const days = `${several(`${day}(?:(?:\\.\\.|-)${day})?`)},?`

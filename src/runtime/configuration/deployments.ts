@@ -35,13 +35,13 @@ export interface MissingDeployment {
 }
 
 /**
- * Lists the deployments that commands find here; `isSearching`: also without a configuration. Throws CONFIGURATION if
- * the file is wrong as a whole, or there is no deployment.
+ * Lists the deployments that commands find here, and what says which of them is used without -d. `isSearching`: also
+ * without a configuration. Throws CONFIGURATION if the file is wrong as a whole, or there is no deployment.
  */
 export async function knownDeployments(
   request: DeploymentRequest,
   { isSearching = true } = {},
-): Promise<{ deployments: KnownDeployment[]; missing?: MissingDeployment }> {
+): Promise<{ deployments: KnownDeployment[]; chosenBy?: MissingDeployment['by']; missing?: MissingDeployment }> {
   const every = await everyDeployment(request)
   const lab = await ofLab(request)
   const own = every ? configured(every) : isSearching ? await foundHere(request, lab.length > 0) : []
@@ -52,6 +52,7 @@ export async function knownDeployments(
   const by = named === '' ? 'current' : 'TESTOPS_ADMIN_DEPLOYMENT'
   return {
     deployments: all.map((it) => ({ ...it, current: it.name === chosen && (by !== 'current' || own.includes(it)) })),
+    chosenBy: by,
     ...(!(by === 'current' ? own : all).some(({ name }) => name === chosen) && { missing: { name: chosen, by } }),
   }
 }

@@ -132,4 +132,7 @@ test.each([
   const known = await knownDeployments({ environment, workingDirectory })
   expect(known.deployments.find((it) => it.current)?.name ?? null).toBe(wanted)
   expect(known.missing).toEqual(missing)
+  expect(known.chosenBy).toBe(
+    named === undefined ? (current === '' ? undefined : 'current') : 'TESTOPS_ADMIN_DEPLOYMENT',
+  )
 })
