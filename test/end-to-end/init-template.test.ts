@@ -278,7 +278,7 @@ describe('times', () => {
     },
   )
 
-  test.each(['nonsense', '99:99:99', '24:00', '2026-13-01', '2026-02-32', '*/5', '*:0/', 'Monn 10:00', 'Mon..', '10:'])(
+  test.each(['nonsense', '99:99:99', '24:00', '2026-13-01', '2026-02-32', '*/5', '*:0/', 'Monn 10:00', 'Mon..', '10:', 'Mon Tue', 'daily Nowhere/Else'])(
     'a unit without systemd at hand has none at %s',
     async (schedule) => {
       const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { AdminError } from '../../core/error.ts'
 import { harmless } from '../../core/harmless.ts'
+import { isTimeZone } from '../../core/local-time.ts'
 import { asPath, commaList, command } from '../../core/shell-command.ts'
 import type { TemplateFacts, TemplateFile } from './facts.ts'
 
@@ -15,7 +16,7 @@ const calendarForm = formOfCalendar()
 export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
   const { name, platform, groups, program, options } = facts
   const { schedule = defaultSchedule, textfile } = options
-  if (!calendarText.test(schedule) || !((await facts.isCalendarEvent(schedule)) ?? calendarForm.test(schedule)))
+  if (!calendarText.test(schedule) || !((await facts.isCalendarEvent(schedule)) ?? hasCalendarForm(schedule)))
     throw new AdminError('USAGE', `--schedule \`${schedule}\` is not a calendar event of systemd`, [
       command`--schedule ${defaultSchedule}`,
       'man 7 systemd.time   # CALENDAR EVENTS',
@@ -133,7 +134,12 @@ function formOfCalendar(): RegExp {
   const time = `${part('1?\\d|2[0-3]')}:${sixty}(?::${sixty})?`
   const names = '(?:minute|hour|dai|month|annual|anual|year|week|quarter|biannual|bi-annual|semiannual|semi-annual)ly'
   const event = `(?:${names}|@\\d+|(?=\\S)(?:${days}(?= |$))?(?: *(?:${date})(?= |$))?(?: *${time})?)`
-  return new RegExp(`^${event}(?: +[a-z][\\w+/-]*)? *$`, 'i')
+  return new RegExp(`^${event}(?: +([a-z][\\w+/-]*))? *$`, 'i')
+}
+
+function hasCalendarForm(schedule: string): boolean {
+  const [whole, zone] = calendarForm.exec(schedule) ?? []
+  return whole !== undefined && (zone === undefined || isTimeZone(zone))
 }
 
 /** A name in that folder ends otherwise until it is whole: the collector reads *.prom alone. */

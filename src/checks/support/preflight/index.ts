@@ -113,8 +113,7 @@ function roomFor(target: UpgradeTarget): Check {
       if (free === null)
         throw new AdminError(
           'UNAVAILABLE',
-          `how much is free on the database's disk is not known: PostgreSQL does not tell. The database has ` +
-            bytes(size),
+          `PostgreSQL does not tell how much is free on its disk. The database has ${bytes(size)}`,
           [
             command`df -H ${storages[0]?.dataDirectory ?? '/var/lib/postgresql'}   # where PostgreSQL runs`,
             command`${nested(again(target, '--database-free', 'SIZE'))}   # SIZE is what df shows as free, as 20GB`,

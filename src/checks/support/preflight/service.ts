@@ -339,8 +339,8 @@ export function treesFor(target: UpgradeTarget): Check {
         throw new AdminError(
           'UNAVAILABLE',
           isBeforeTheirEnd
-            ? `whether ${target.label} is newer than the present build is not known: ${why}`
-            : `whether the trees are migrated is not known: ${range}, and ${why}`,
+            ? `cannot tell whether ${target.label} is newer than the present build: ${why}`
+            : `cannot tell whether the trees are migrated: ${range}, and ${why}`,
         )
       }
       if (isBeforeTheirEnd) return { status: 'skipped', reason: `${range}: look at them after the upgrade` }
