@@ -3,7 +3,7 @@ import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import type { HostPort, Reach } from '../core/endpoint.ts'
 import { namesOfMisnamed, tlsFailure } from './tls.ts'
-import { withoutSecrets } from '../core/redaction/index.ts'
+import { beginningWithoutSecrets, withoutSecrets } from '../core/redaction/index.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
@@ -245,7 +245,7 @@ export function readable(bytes: Buffer): string | null {
       .toString('utf8')
       .split(/[\r\n]/, 1)[0]
       ?.trim() ?? ''
-  return /^[\x20-\x7e]{4,}$/.test(line) ? withoutSecrets(line).slice(0, 60) : null
+  return /^[\x20-\x7e]{4,}$/.test(line) ? beginningWithoutSecrets(line, 60) : null
 }
 
 /** Formats milliseconds as seconds: '5 s', '1.5 s' */

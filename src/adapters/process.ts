@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { env } from 'node:process'
 import { AdminError, codeOf } from '../core/error.ts'
-import { withoutSecrets } from '../core/redaction/index.ts'
+import { beginningWithoutSecrets } from '../core/redaction/index.ts'
 import { command } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 import { seconds } from './failure.ts'
@@ -238,7 +238,7 @@ export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): stri
   const said = [stderr, stdout]
     .map((stream) => stream.trim().split('\n').at(-1)?.trim() ?? '')
     .find((line) => line !== '')
-  return said === undefined ? end : `${end}: ${withoutSecrets(said).slice(0, 300)}`
+  return said === undefined ? end : `${end}: ${beginningWithoutSecrets(said, 300)}`
 }
 
 /** Keeps the last bytes of a long stream. */

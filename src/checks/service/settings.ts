@@ -8,7 +8,7 @@ import type { DriftingSetting } from '../../core/sources.ts'
 import { byHand } from '../../domain/by-hand.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { counted, listed } from '../../core/format.ts'
-import { withoutSecrets } from '../../core/redaction/index.ts'
+import { beginningWithoutSecrets } from '../../core/redaction/index.ts'
 
 /** Errors that prevent a comparison, and say nothing about the service. */
 const uncompared: readonly AdminError['code'][] = ['NOT_CONFIGURED', 'FORBIDDEN', 'USAGE', 'REFUSED']
@@ -50,7 +50,7 @@ function line({ name, declared, runs }: DriftingSetting): string {
 }
 
 function inWords(value: string | Secret | null): string {
-  return value === null ? 'nothing' : `\`${withoutSecrets(String(value)).slice(0, 100)}\``
+  return value === null ? 'nothing' : `\`${beginningWithoutSecrets(String(value), 100)}\``
 }
 
 function remedyFor(deployment: Deployment, shown: Suggestion): Remedy {

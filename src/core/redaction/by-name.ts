@@ -1,4 +1,4 @@
-import { isSecretName, kindOfName, looksSecret, mask } from './table.ts'
+import { isMaskAt, kindOfName, looksSecret } from './table.ts'
 import type { NameKind } from './table.ts'
 import { afterBlanks, cookiesAt, isProseAt, isQuote, isWordy, secretAt, valueAt } from './values.ts'
 import type { Separator, Span, Value } from './values.ts'
@@ -16,12 +16,8 @@ export function byName(view: View): Span[] {
   let before = { word: '', end: -1 }
   names.lastIndex = 0
   for (let match = names.exec(text); match !== null; match = names.exec(text)) {
-    const whole = match[0].replace(/[.-]{1,20}$/, '')
-    // `-Dlicense.key=X`: an option of Java, which sets a property
-    const isProperty = text[match.index - 1] === '-' && /^[dD]\p{L}/u.test(whole)
-    const word = isProperty ? whole.slice(1) : whole
-    const end = match.index + whole.length
-    const start = end - word.length
+    const word = match[0].replace(/[.-]{1,20}$/, '')
+    const [start, end] = [match.index, match.index + word.length]
     // `secret key`, `session id`
     const joined =
       start - before.end <= 3 && text[start - 1] === ' ' && text[before.end] === ' ' ? `${before.word}_${word}` : null
@@ -29,7 +25,7 @@ export function byName(view: View): Span[] {
     before = { word: word.slice(-40), end }
     const kind =
       kindOfName(word) ??
-      (isProperty && isSecretName(word) ? 'strong' : null) ??
+      (text[start - 1] === '-' ? kindOfProperty(word) : null) ??
       (joined !== null && secondWord.test(word) ? kindOfName(joined) : null)
     if (kind === null || isUnexpected) continue
     const value = valueOf(view, { start, end, word, kind })
@@ -38,6 +34,12 @@ export function byName(view: View): Span[] {
     names.lastIndex = Math.max(names.lastIndex, value.after)
   }
   return found
+}
+
+/** Judges `-Dlicense.key=X`, which sets a property of Java, by the property alone; also after `-J`. */
+function kindOfProperty(word: string): NameKind | null {
+  const [, property] = /^(?:[jJ]-)?[dD]([\p{L}_].*)$/su.exec(word) ?? []
+  return property === undefined ? null : kindOfName(property)
 }
 
 interface Name extends Span {
@@ -81,7 +83,7 @@ function valueOf(view: View, { start, end, word, kind }: Name): Value | null {
   }
   const sign = text[blanks]
   if (sign === ',')
-    return text.startsWith(mask, start - 1) ? null : besideName(view, { start, kind }, afterBlanks(text, blanks + 1))
+    return isMaskAt(text, start - 1) ? null : besideName(view, { start, kind }, afterBlanks(text, blanks + 1))
   if (sign === '=' || sign === ':' || sign === '：' || sign === '＝') {
     const next = text[blanks + 1]
     // `Token::parse`
@@ -96,7 +98,7 @@ function valueOf(view: View, { start, end, word, kind }: Name): Value | null {
     if (/key$/i.test(word) && isAt(keyFile, text, from)) return null
     if (kind === 'cookie') {
       const cookies = cookiesAt(view, from)
-      if (cookies) return text.startsWith(mask, cookies.start) ? null : cookies
+      if (cookies) return isMaskAt(text, cookies.start) ? null : cookies
     }
     const separator: Separator = sign === ':' || sign === '：' ? ':' : '='
     return secretAt(view, from, kind === 'cookie' ? 'strong' : kind, separator)
@@ -172,7 +174,7 @@ function below({ text }: View, lineEnd: number, kind: NameKind): Value | null {
       return null
     if (
       at === lineEnd + 1 &&
-      (isProseAt(text, from) || text.startsWith(mask, from) || /^[[{]/.test(text.slice(from, from + 1)))
+      (isProseAt(text, from) || isMaskAt(text, from) || /^[[{]/.test(text.slice(from, from + 1)))
     )
       return null
     end = stop

@@ -1,5 +1,5 @@
 import { byName } from './by-name.ts'
-import { forms, isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.ts'
+import { forms, isMaskAt, isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.ts'
 import type { Separator, Span, Value } from './values.ts'
 import { isKey, isQuote, secretAt, valueAt } from './values.ts'
 import type { View } from './view.ts'
@@ -272,7 +272,7 @@ function byPair(view: View): Span[] {
     }
     pairs.lastIndex = Math.max(pairs.lastIndex, it.end)
     if (isSecret === null || value === null) continue
-    if (isSecret && value.end > value.start && !text.startsWith(mask, value.start)) {
+    if (isSecret && value.end > value.start && !isMaskAt(text, value.start)) {
       const secret = secretAt(view, value.isQuoted ? value.start - 1 : value.start, 'strong', '=')
       if (secret) found.push(secret)
     }

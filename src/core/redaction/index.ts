@@ -1,6 +1,6 @@
 import { secretsIn } from './found.ts'
 import { knownCount, knownIn } from './known.ts'
-import { inRussian, mask } from './table.ts'
+import { inRussian, isMaskAt, mask } from './table.ts'
 import type { Span } from './values.ts'
 import { viewOf } from './view.ts'
 
@@ -38,6 +38,17 @@ export function withoutSecrets(text: string): string {
   const clean = cleaned(text)
   kept.set(text, clean)
   return clean
+}
+
+/**
+ * Returns the first characters of a text without its secrets. A mask at the end stays whole: of half a mask, or of a
+ * name without its value, the next search would take what follows for the secret.
+ */
+export function beginningWithoutSecrets(text: string, most: number): string {
+  const clean = withoutSecrets(text)
+  const last = clean.lastIndexOf('[', most)
+  const isAtEnd = last > most - mask.length && isMaskAt(clean, last)
+  return clean.slice(0, isAtEnd ? last + mask.length : most)
 }
 
 /** Cleaned short texts: a report repeats names of properties, states and places. Each is examined once. */

@@ -6,6 +6,15 @@
 /** Shown in place of a secret. */
 export const mask = '[secret]'
 
+/** The same in a report, where each secret has a number */
+const anyMask = /\[secret(?:-\d{1,9})?\]/y
+
+/** Returns true if a text has the mask of a secret there, with or without a number. */
+export function isMaskAt(text: string, at: number): boolean {
+  anyMask.lastIndex = at
+  return anyMask.test(text)
+}
+
 /** Endings of names whose value is secret, also if nothing separates the parts of the name: DBPASSWORD, accesstoken. */
 const endings = [
   'password',
@@ -128,8 +137,8 @@ export function isSecretVariable(name: string): boolean {
 }
 
 const secretVariables = new RegExp(
-  'PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|[_.-])(?:API_?|ACCESS_?)?KEY$|' +
-    '(?:^|[_.-])LICEN[CS]E(?:[_.-]?(?:KEY|CODE|STRING|DATA|CONTENTS?|TEXT|VALUE|BASE64|SERIAL|NUMBER))*' +
+  'PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$|' +
+    '(?:^|[_.-])LICEN[CS]E(?:[_.-]?(?:KEYS?|CODE|STRING|DATA|CONTENTS?|TEXT|VALUE|BASE64|B64|JWT|PEM|SERIAL|NUMBER))*' +
     '(?:_?\\d{1,3})?$|' +
     '(?:^|[_.-])PIN(?:[_.-]?(?:CODE|NUMBER))?(?:_?\\d{1,3})?$',
   'i',
@@ -220,8 +229,8 @@ const placeholder = new RegExp(
       String.raw`\$\{[\w.:-]*\}|\$\([A-Z_]{2,}\)`,
       readByShell,
       String.raw`\$[A-Z_]{2,}|<[\w .-]*>|<-|\{\{?[\w. -]*\}?\}|%[sdvqi]`,
-      String.raw`\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]|\[secret\]`,
-      String.raw`@[A-Z]+|@\.{0,2}\/[\w./-]+|(?:env|file|kubernetesSecret):[\w./-]+`,
+      String.raw`\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]|\[secret(?:-\d{1,9})?\]`,
+      String.raw`@[A-Z]+|@-|@\.{0,2}\/[\w./-]+|(?:env|file|kubernetesSecret):[\w./-]+`,
       String.raw`[A-Z]+(?:\/[A-Z]+)+|FILE|SECRET|TOKEN|PASSWORD|PW|NAME|VALUE`,
     ].join('|') +
     ')$',

@@ -1,5 +1,5 @@
 import type { NameKind } from './table.ts'
-import { isEmptyWord, isPlaceholder, isProse, isVariableAt, looksSecret, mask } from './table.ts'
+import { isEmptyWord, isMaskAt, isPlaceholder, isProse, isVariableAt, looksSecret } from './table.ts'
 import type { View } from './view.ts'
 
 /** `Chrome120`, `loginPage`, `screenshot20261122103001`: words, followed by a number or a time */
@@ -160,20 +160,20 @@ function afterScheme(text: string, at: number): number {
 /** Returns the part of the value to hide; null: it is no secret. */
 export function secretAt(view: View, at: number, kind: NameKind, separator: Separator): Value | null {
   const { text } = view
-  if (at >= text.length || text.startsWith(mask, at)) return null
+  if (at >= text.length || isMaskAt(text, at)) return null
   const opening = text[at]!
   // lists of values, as headers are printed
   if (opening === '[') return listAt(view, at)
   const from = afterScheme(text, at)
   if (from === at && opening === '{' && (isAt(objectOrPlace, text, at) || isProseAt(text, at + 1))) return null
-  if (text.startsWith(mask, from) || isVariableAt(text, from) || (opening === '(' && separator === 'blank')) return null
+  if (isMaskAt(text, from) || isVariableAt(text, from) || (opening === '(' && separator === 'blank')) return null
   if (kind === 'authorization') return authorizationAt(view, at)
   if (kind === 'session' && separator !== '=') return null
   if (kind === 'vague') return vagueAt(view, at)
   if (isQuote(opening)) {
     const quoted = valueAt(view, at)
     const inside = text.slice(quoted.start, Math.min(quoted.end, quoted.start + 300))
-    if (quoted.end === quoted.start || isPlaceholder(inside) || inside.startsWith(mask)) return null
+    if (quoted.end === quoted.start || isPlaceholder(inside) || isMaskAt(inside, 0)) return null
     if (separator === 'blank' || separator === 'is')
       return looksSecret(inside) || (/\s/.test(inside) === false && !isProse(inside) && kind === 'strong')
         ? quoted
@@ -208,7 +208,7 @@ function isEmptyWordAt(text: string, at: number): boolean {
 }
 
 function listAt({ text, depth }: View, at: number): Value | null {
-  if (text.startsWith(mask, at + 1)) return null
+  if (isMaskAt(text, at + 1)) return null
   let end = at + 1
   const isText = isQuote(text[end])
   const open = depth(end)
@@ -234,7 +234,7 @@ function authorizationAt(view: View, at: number): Value | null {
   if (isQuoted) {
     const quoted = valueAt(view, at)
     const it = text.slice(quoted.start, Math.min(quoted.end, quoted.start + 300))
-    return it === '' || isPlaceholder(it.replace(/^[a-z]+ /i, '')) || it.startsWith(mask) || isProse(it) ? null : quoted
+    return it === '' || isPlaceholder(it.replace(/^[a-z]+ /i, '')) || isMaskAt(it, 0) || isProse(it) ? null : quoted
   }
   authSchemes.lastIndex = start
   const named = authSchemes.exec(text)
@@ -246,7 +246,7 @@ function authorizationAt(view: View, at: number): Value | null {
   const isNamed =
     named !== null && /^(?:basic|bearer|token|negotiate|apikey|api-token|gitlab|key|private-token)$/i.test(named[1]!)
   const from = isNamed || (named !== null && !isProse(named[1]!)) ? start + (named?.[0].length ?? 0) : start
-  if (text.startsWith(mask, from)) return null
+  if (isMaskAt(text, from)) return null
   if (isProseAt(text, from) && !isNamed) return null
   const value = valueAt(view, from)
   const it = text.slice(value.start, Math.min(value.end, value.start + mostOfWeak))

@@ -2,7 +2,7 @@ import { seconds } from '../../adapters/failure.ts'
 import type { FetchOptions, Moving } from '../../core/controls.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { AdminError } from '../../core/error.ts'
-import { withoutSecrets } from '../../core/redaction/index.ts'
+import { beginningWithoutSecrets } from '../../core/redaction/index.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 import { command, nested, sentence } from '../../core/shell-command.ts'
 import type { WantedImage } from '../../core/sources.ts'
@@ -196,7 +196,7 @@ function withoutTag(image: string): string {
 
 function lastOf(said: string): string {
   const line = said.trim().split('\n').at(-1)?.trim() ?? ''
-  return line === '' ? 'the engine does not say why' : withoutSecrets(line).slice(0, 300)
+  return line === '' ? 'the engine does not say why' : beginningWithoutSecrets(line, 300)
 }
 
 /**
@@ -232,7 +232,7 @@ export async function fetchImage(
   try {
     for await (const line of engine.lines(words, signal ? AbortSignal.any([signal, late]) : late)) {
       // nothing would detect a secret that is cut in half
-      said.push(line.length > lineLength ? withoutSecrets(line).slice(0, lineLength) : line)
+      said.push(line.length > lineLength ? beginningWithoutSecrets(line, lineLength) : line)
       if (said.length > mostLines) said.shift()
       const amount = layers.see(line)
       if (amount !== null) moving(amount)

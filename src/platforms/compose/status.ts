@@ -1,5 +1,5 @@
 import { moment } from '../../core/format.ts'
-import { withoutSecrets } from '../../core/redaction/index.ts'
+import { beginningWithoutSecrets } from '../../core/redaction/index.ts'
 import type { PlatformChange, ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import type { Container } from './containers.ts'
@@ -67,7 +67,7 @@ function detailOf(container: Container): string {
 
 function healthOf({ health, healthOutput }: Container['state']): string {
   if (health !== 'unhealthy' || healthOutput === null) return health ?? ''
-  return `unhealthy (${withoutSecrets(healthOutput.split('\n').at(-1)!).slice(0, 200)})`
+  return `unhealthy (${beginningWithoutSecrets(healthOutput.split('\n').at(-1)!, 200)})`
 }
 
 /** Milliseconds from a container's creation to its first start, at most */
