@@ -4,7 +4,7 @@ import type { ErrorCode } from '../core/error.ts'
 import { nearestNames } from '../core/nearest.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { Suggestion } from '../core/shell-command.ts'
-import { command, nested } from '../core/shell-command.ts'
+import { command, nested, withFilled } from '../core/shell-command.ts'
 import { onDeployment, typed, typedWords } from '../core/typed.ts'
 import type { ErrorDocument } from '../output/error-text.ts'
 import { beforeDashes, chosenIn } from './write.ts'
@@ -114,6 +114,9 @@ function withCommand(error: AdminError, program: Suggestion, chosen: Chosen): Ad
   const completed = (text: Suggestion): Suggestion => {
     // which takes one deployment
     if (text === listOfChecks) return followed(text, deployment.length === 2 ? bothOf(chosen) : config)
+    // the name of a setting is judged before the deployment is known
+    if (program.endsWith(' set-env') && toSetEnv.test(text) && !/ -d /.test(text))
+      return withFilled(text, toSetEnv, () => followed(program, bothOf(chosen)))
     if (!isFlag(text)) return text
     const named = typedWords(text)?.[0]?.replace(/=.*/s, '')
     const kept =
@@ -126,6 +129,7 @@ function withCommand(error: AdminError, program: Suggestion, chosen: Chosen): Ad
 }
 
 const listOfChecks = command`testops-admin checks`
+const toSetEnv = /^testops-admin set-env(?= [^-])/
 
 /** Returns the typed flags that choose deployments, of which `--all` is one for `doctor` alone. */
 function chosenFor(program: Suggestion, words: readonly string[]): Chosen {

@@ -106,6 +106,19 @@ test.each<[typed: string[], suggestion: string, completed: string]>([
   expect(inOwnWords(error, 'tool doctor', words)).toMatchObject({ suggestions: [completed] })
 })
 
+test.each<[typed: string[], suggestion: string, completed: string]>([
+  [['-d', 'lab', 'X=y'], 'testops-admin set-env X=@-   # reads', 'testops-admin set-env -d lab X=@-   # reads'],
+  [['-d', 'a', '--config', 'c'], 'testops-admin set-env X=VALUE', 'testops-admin set-env -d a --config c X=VALUE'],
+  [['X=y'], 'testops-admin set-env X=VALUE', 'testops-admin set-env X=VALUE'],
+  [['-d', 'lab'], '--vendor-prefix X', 'testops-admin set-env -d lab --vendor-prefix X'],
+  [['-d', 'lab'], 'testops-admin set-env --help', 'testops-admin set-env --help'],
+  [['-d', 'lab'], 'testops-admin set-env X=@FILE -d lab', 'testops-admin set-env X=@FILE -d lab'],
+  [['-d', 'lab'], 'testops-admin service restart', 'testops-admin service restart'],
+])('a setting is set where it was meant to be: %j and %s', (words, suggestion, completed) => {
+  const error = new AdminError('USAGE', 'wrong', [suggestion])
+  expect(inOwnWords(error, 'testops-admin set-env', words)).toMatchObject({ suggestions: [completed] })
+})
+
 test('`--all` chooses deployments for doctor alone', () => {
   const error = new AdminError('USAGE', 'wrong', ['--restart'])
   expect(inOwnWords(error, 'tool flush-sessions', ['--all'])).toMatchObject({

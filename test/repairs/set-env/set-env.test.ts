@@ -322,6 +322,11 @@ describe('what is refused changes nothing', () => {
         'X is a secret. Other users of this machine can read it on the command line, and the shell saves it in ' +
         'its history',
     },
+    {
+      what: 'a value that was printed without its secret',
+      words: ['X=-Xmx2g -Dapi.key=[secret]'],
+      said: 'the value of X has `[secret]` in it, which is printed in place of a secret',
+    },
     { what: 'a line end', words: ['X=a\nb'], said: 'the value of X contains control characters or a line break' },
     {
       what: 'a file that is missing',
