@@ -59,7 +59,9 @@ function valuesFor(words: readonly string[]): Values {
         const { knownDeployments } = await import('../runtime/index.ts')
         const request = { file, environment, workingDirectory: process.cwd() }
         const { deployments } = await knownDeployments(request, { isSearching: false })
-        return deployments.map(({ name, platform }) => ({ text: name, about: platform ?? 'its entry is wrong' }))
+        // `use` writes into a configuration, which the practice deployment is not in
+        const usable = deployments.filter(({ source }) => source !== 'lab' || words[0] !== 'use')
+        return usable.map(({ name, platform }) => ({ text: name, about: platform ?? 'its entry is wrong' }))
       }),
     checks: async (deployments) =>
       safe(async () => {

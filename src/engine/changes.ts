@@ -87,7 +87,7 @@ function repairsIn(all: readonly RunState[]): DeploymentEvent[] {
             at: startedAt,
             kind: 'repair',
             message: `${by} ran \`${repair}\` (${state})`,
-            proof: command`testops-admin history ${run} -d {deployment}`,
+            proof: command`testops-admin history -d {deployment}   # run ${run}`,
           },
         ]
       : [],

@@ -278,15 +278,26 @@ describe('times', () => {
     },
   )
 
-  test.each(['nonsense', '99:99:99', '24:00', '2026-13-01', '2026-02-32', '*/5', '*:0/', 'Monn 10:00', 'Mon..', '10:', 'Mon Tue', 'daily Nowhere/Else'])(
-    'a unit without systemd at hand has none at %s',
-    async (schedule) => {
-      const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']
-      const { stderr, exitCode } = await renderWith({ PATH: '/none' }, ...words)
-      expect([stderr, exitCode]).toEqual([expect.stringContaining('is not a calendar event of') as string, 64])
-      expect(await filesIn('units')).toEqual(['no folder'])
-    },
-  )
+  test.each([
+    'nonsense',
+    '99:99:99',
+    '24:00',
+    '2026-13-01',
+    '2026-02-32',
+    '*/5',
+    '*:0/',
+    'Monn 10:00',
+    'Mon..',
+    '10:',
+    'Mon Tue',
+    'daily Nowhere/Else',
+    'daily gmt',
+  ])('a unit without systemd at hand has none at %s', async (schedule) => {
+    const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']
+    const { stderr, exitCode } = await renderWith({ PATH: '/none' }, ...words)
+    expect([stderr, exitCode]).toEqual([expect.stringContaining('is not a calendar event of') as string, 64])
+    expect(await filesIn('units')).toEqual(['no folder'])
+  })
 
   test.each([
     'hourly',

@@ -142,7 +142,7 @@ describe('what changed before a problem', () => {
       'op@bastion ran `reset-queues` (done)',
       'op@bastion ran `migrate-trees` (unfinished)',
     ])
-    expect(report.checks[0]!.changes![0]!.proof).toBe(`testops-admin history ${done.record.run} -d prod`)
+    expect(report.checks[0]!.changes![0]!.proof).toBe(`testops-admin history -d prod   # run ${done.record.run}`)
   })
 
   it('is not asked if nothing is wrong', async () => {

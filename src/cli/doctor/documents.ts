@@ -50,7 +50,7 @@ type Outputs = readonly OutputFile<Format | DocumentFormat>[]
 
 /** Returns the files that the report will be written to. Throws as `outputFiles`. */
 export async function outputsOf(names: readonly string[]): Promise<Outputs> {
-  return outputFiles(names, { endings, example: 'testops-admin doctor --output report.md --output report.xml' })
+  return outputFiles(names, { endings, example: '--output report.md --output report.xml' })
 }
 
 /** Writes the report to each file. Throws as `writeOutputFiles`. */

@@ -11,6 +11,8 @@ const defaultSchedule = '*:0/15'
 const calendarText = /^[\w *:,./~+@-]{1,200}$/
 /** Calendar events by their form (systemd.time(7)), where no systemd can be asked */
 const calendarForm = formOfCalendar()
+/** Time zones as systemd spells them; it knows no abbreviation but UTC */
+const zoneForm = /^(?:UTC|[A-Z][\w+-]*(?:\/[A-Z][\w+-]*){1,2})$/
 
 /** Returns a service and a timer that run doctor, and their configuration. Throws USAGE for what no unit can hold. */
 export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
@@ -134,12 +136,12 @@ function formOfCalendar(): RegExp {
   const time = `${part('1?\\d|2[0-3]')}:${sixty}(?::${sixty})?`
   const names = '(?:minute|hour|dai|month|annual|anual|year|week|quarter|biannual|bi-annual|semiannual|semi-annual)ly'
   const event = `(?:${names}|@\\d+|(?=\\S)(?:${days}(?= |$))?(?: *(?:${date})(?= |$))?(?: *${time})?)`
-  return new RegExp(`^${event}(?: +([a-z][\\w+/-]*))? *$`, 'i')
+  return new RegExp(`^${event}(?: +([a-z][\\w+/-]*))?$`, 'i')
 }
 
 function hasCalendarForm(schedule: string): boolean {
   const [whole, zone] = calendarForm.exec(schedule) ?? []
-  return whole !== undefined && (zone === undefined || isTimeZone(zone))
+  return whole !== undefined && (zone === undefined || (zoneForm.test(zone) && isTimeZone(zone)))
 }
 
 /** A name in that folder ends otherwise until it is whole: the collector reads *.prom alone. */

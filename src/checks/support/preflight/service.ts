@@ -249,6 +249,7 @@ export function imageFor(target: UpgradeTarget): Check {
             `${label} for its images and what they need`,
         )
       const image = await service.image()
+      if (image.name === null) return { status: 'skipped', reason: 'no image is declared' }
       if (image.name !== images.legacy) return { status: 'skipped', reason: `image ${images.legacy} is not in use` }
       if (isAtLeast(build, firstLegacyBuild)) return { status: 'ok', detail: `${label} has image ${images.legacy}` }
       const needsV3 = isAtLeast(build, firstV3Build)
@@ -338,9 +339,8 @@ export function treesFor(target: UpgradeTarget): Check {
         const why = present === null ? 'the present build is not declared' : `build ${present} is not documented`
         throw new AdminError(
           'UNAVAILABLE',
-          isBeforeTheirEnd
-            ? `cannot tell whether ${target.label} is newer than the present build: ${why}`
-            : `cannot tell whether the trees are migrated: ${range}, and ${why}`,
+          `cannot tell whether ${target.label} is newer than the present build` +
+            `${isBeforeTheirEnd ? '' : `, or whether the trees are migrated (${range})`}: ${why}`,
         )
       }
       if (isBeforeTheirEnd) return { status: 'skipped', reason: `${range}: look at them after the upgrade` }
