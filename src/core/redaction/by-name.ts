@@ -18,6 +18,8 @@ export function byName(view: View): Span[] {
   for (let match = names.exec(text); match !== null; match = names.exec(text)) {
     const word = match[0].replace(/[.-]{1,20}$/, '')
     const [start, end] = [match.index, match.index + word.length]
+    // the name in a mask has no value
+    if (isMaskAt(text, start - 1)) continue
     // `secret key`, `session id`
     const joined =
       start - before.end <= 3 && text[start - 1] === ' ' && text[before.end] === ' ' ? `${before.word}_${word}` : null

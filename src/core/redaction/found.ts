@@ -1,5 +1,5 @@
 import { byName } from './by-name.ts'
-import { forms, isMaskAt, isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.ts'
+import { forms, isMaskAt, isPlaceholder, isProse, kindOfName, looksSecret } from './table.ts'
 import type { Separator, Span, Value } from './values.ts'
 import { isKey, isQuote, secretAt, valueAt } from './values.ts'
 import type { View } from './view.ts'
@@ -183,7 +183,7 @@ function loginEnd(address: string): number {
     return colon < at ? at : 0
   }
   const login = address.slice(0, at)
-  if (login === mask || login.endsWith(`:${mask}`)) return 0
+  if (/(?:^|:)\[secret(?:-\d{1,9})?\]$/.test(login)) return 0
   return login.includes(':') || login.length >= 16 ? at : 0
 }
 
@@ -225,7 +225,7 @@ function beforeHosts(text: string): Span[] {
 /** Returns true if nothing secret follows the colon of a login. */
 function isPlaceholderOf(password: string): boolean {
   return (
-    password.endsWith(mask) ||
+    /\[secret(?:-\d{1,9})?\]$/.test(password) ||
     /^(?:\*{3,}|[xX]{3,}|\$\{?[A-Z_]+\}?|\/{1,2}.*)$/.test(password) ||
     (/^\d+$/.test(password) === false && /^\/\//.test(password))
   )

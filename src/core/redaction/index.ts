@@ -1,6 +1,6 @@
 import { secretsIn } from './found.ts'
 import { knownCount, knownIn } from './known.ts'
-import { inRussian, isMaskAt, mask } from './table.ts'
+import { inRussian, mask } from './table.ts'
 import type { Span } from './values.ts'
 import { viewOf } from './view.ts'
 
@@ -46,10 +46,15 @@ export function withoutSecrets(text: string): string {
  */
 export function beginningWithoutSecrets(text: string, most: number): string {
   const clean = withoutSecrets(text)
-  const last = clean.lastIndexOf('[', most)
-  const isAtEnd = last > most - mask.length && isMaskAt(clean, last)
-  return clean.slice(0, isAtEnd ? last + mask.length : most)
+  masks.lastIndex = 0
+  let end = most
+  for (let match = masks.exec(clean); match !== null && match.index <= most; match = masks.exec(clean))
+    if (masks.lastIndex > most) end = masks.lastIndex
+  return clean.slice(0, end)
 }
+
+/** Masks, with what may stand between a name and its value */
+const masks = /["'`\s]{0,5}\[secret(?:-\d{1,9})?\]/g
 
 /** Cleaned short texts: a report repeats names of properties, states and places. Each is examined once. */
 const kept = new Map<string, string>()

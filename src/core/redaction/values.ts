@@ -1,5 +1,5 @@
 import type { NameKind } from './table.ts'
-import { isEmptyWord, isMaskAt, isPlaceholder, isProse, isVariableAt, looksSecret } from './table.ts'
+import { isEmptyWord, isMaskAt, isPlaceholder, isProse, isVariableAt, looksSecret, mask } from './table.ts'
 import type { View } from './view.ts'
 
 /** `Chrome120`, `loginPage`, `screenshot20261122103001`: words, followed by a number or a time */
@@ -173,7 +173,7 @@ export function secretAt(view: View, at: number, kind: NameKind, separator: Sepa
   if (isQuote(opening)) {
     const quoted = valueAt(view, at)
     const inside = text.slice(quoted.start, Math.min(quoted.end, quoted.start + 300))
-    if (quoted.end === quoted.start || isPlaceholder(inside) || isMaskAt(inside, 0)) return null
+    if (quoted.end === quoted.start || isPlaceholder(inside) || inside.startsWith(mask)) return null
     if (separator === 'blank' || separator === 'is')
       return looksSecret(inside) || (/\s/.test(inside) === false && !isProse(inside) && kind === 'strong')
         ? quoted
@@ -234,7 +234,7 @@ function authorizationAt(view: View, at: number): Value | null {
   if (isQuoted) {
     const quoted = valueAt(view, at)
     const it = text.slice(quoted.start, Math.min(quoted.end, quoted.start + 300))
-    return it === '' || isPlaceholder(it.replace(/^[a-z]+ /i, '')) || isMaskAt(it, 0) || isProse(it) ? null : quoted
+    return it === '' || isPlaceholder(it.replace(/^[a-z]+ /i, '')) || it.startsWith(mask) || isProse(it) ? null : quoted
   }
   authSchemes.lastIndex = start
   const named = authSchemes.exec(text)

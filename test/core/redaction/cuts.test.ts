@@ -37,12 +37,21 @@ test('no mask is cut in two, and what is cut is clean as it is', () => {
     expect(cut.replaceAll('[secret]', '')).not.toContain('[')
     expect(withoutSecrets(`\`${cut}\`, next`)).toBe(`\`${cut}\`, next`)
   }
+  expect(beginningWithoutSecrets('login failed, token=[secret-7] x', 25)).toBe('login failed, token=[secret-7]')
+  expect(beginningWithoutSecrets('password: Hunter2secret x', 9)).toBe('password: [secret]')
   expect(beginningWithoutSecrets(text, 500)).toBe(clean)
   expect(beginningWithoutSecrets('[list] of no secrets', 3)).toBe('[li')
 })
 
 test('a mask with a number, as a report has it, is one too', () => {
-  for (const text of ['password=[secret-1]', '{"password":"[secret-12]"}', 'password: [secret-3], token=[secret-4]'])
+  for (const text of [
+    'password=[secret-1]',
+    '{"password":"[secret-12]"}',
+    'password: [secret-3], token=[secret-4]',
+    'postgres://u:[secret-1]@host/db',
+    'gitlab: [secret]: connection refused by host db1',
+    'password=[secret-1]: connection refused by db1',
+  ])
     expect(withoutSecrets(text)).toBe(text)
 })
 
