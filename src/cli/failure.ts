@@ -110,13 +110,13 @@ export function inOwnWords(thrown: unknown, program: Suggestion, words: readonly
 }
 
 function withCommand(error: AdminError, program: Suggestion, chosen: Chosen): AdminError {
-  const { deployment, config } = chosen
+  const { deployment, config, values } = chosen
   const completed = (text: Suggestion): Suggestion => {
     // which takes one deployment
     if (text === listOfChecks) return followed(text, deployment.length === 2 ? bothOf(chosen) : config)
     // the name of a setting is judged before the deployment is known
     if (program.endsWith(' set-env') && toSetEnv.test(text) && !/ -d /.test(text))
-      return withFilled(text, toSetEnv, () => followed(program, bothOf(chosen)))
+      return withFilled(text, toSetEnv, () => followed(program, [...bothOf(chosen), ...values]))
     if (!isFlag(text)) return text
     const named = typedWords(text)?.[0]?.replace(/=.*/s, '')
     const kept =

@@ -264,13 +264,15 @@ export function beforeDashes(words: readonly string[]): readonly string[] {
   return end < 0 ? words : words.slice(0, end)
 }
 
-/** Flags, each followed by its value, that choose deployments and a configuration. */
+/** Flags, each followed by its value, that choose deployments, a configuration and files. */
 export interface Chosen {
   deployment: readonly string[]
   config: readonly string[]
+  /** Values files, and where in them a setting stands */
+  values: readonly string[]
 }
 
-/** Returns the flags among typed words that choose deployments and a configuration. */
+/** Returns the flags among typed words that choose deployments, a configuration and files. */
 export function chosenIn(words: readonly string[]): Chosen {
   const line = beforeDashes(words)
   const of = (...names: readonly string[]): string[] =>
@@ -280,5 +282,5 @@ export function chosenIn(words: readonly string[]): Chosen {
       const value = ofLong || ofShort || line[at + 1]
       return !names.includes(name) || value === undefined || value.startsWith('-') ? [] : [name, value]
     })
-  return { deployment: of('-d', '--deployment'), config: of('--config') }
+  return { deployment: of('-d', '--deployment'), config: of('--config'), values: of('--values', '--path') }
 }

@@ -110,6 +110,7 @@ test.each<[typed: string[], suggestion: string, completed: string]>([
   [['-d', 'lab', 'X=y'], 'testops-admin set-env X=@-   # reads', 'testops-admin set-env -d lab X=@-   # reads'],
   [['-d', 'a', '--config', 'c'], 'testops-admin set-env X=VALUE', 'testops-admin set-env -d a --config c X=VALUE'],
   [['X=y'], 'testops-admin set-env X=VALUE', 'testops-admin set-env X=VALUE'],
+  [['-d', 'a', '--values=v.yaml'], 'testops-admin set-env X=1', 'testops-admin set-env -d a --values v.yaml X=1'],
   [['-d', 'lab'], '--vendor-prefix X', 'testops-admin set-env -d lab --vendor-prefix X'],
   [['-d', 'lab'], 'testops-admin set-env --help', 'testops-admin set-env --help'],
   [['-d', 'lab'], 'testops-admin set-env X=@FILE -d lab', 'testops-admin set-env X=@FILE -d lab'],

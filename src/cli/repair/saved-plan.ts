@@ -38,6 +38,12 @@ export async function savedPlan(file: string, deployment: string | undefined, is
       `${inputName(file)} is not a plan that this version of testops-admin can read: ${unknown.toString()}`,
       how,
     )
+  if (hashOf(plan) !== hash && /\[secret(?:-\d{1,9})?\]/.test(JSON.stringify(plan)))
+    throw new AdminError(
+      'REFUSED',
+      `the plan in ${inputName(file)} has \`[secret]\` in place of a secret, so it cannot be applied. Run its ` +
+        'command without --dry-run',
+    )
   if (hashOf(plan) !== hash)
     throw new AdminError('REFUSED', `the plan in ${inputName(file)} was edited after it was made`, how)
   if (deployment !== undefined && deployment !== plan.deployment && (isTyped || !fileOf(plan))) {

@@ -8,7 +8,7 @@ import { secretIn } from '../../core/secret.ts'
 import { command } from '../../core/shell-command.ts'
 import type { SetEnvOptions } from '../../repairs/set-env.ts'
 import type { GivenVendor, KnownSetting, SettingWish } from '../../repairs/set-env/change.ts'
-import { parseWish } from '../../repairs/set-env/change.ts'
+import { parseWish, refuseMask } from '../../repairs/set-env/change.ts'
 import type { SelectedDeployment } from '../../runtime/index.ts'
 import { readInput } from '../../runtime/read-input.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
@@ -65,6 +65,7 @@ async function secretFrom(source: string, name: string): Promise<Secret> {
       `${source === '-' ? 'standard input' : source} is empty, so ${name} would be empty too`,
       [command`testops-admin set-env ${name}-   # removes it`],
     )
+  refuseMask(name, text)
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(text))
     throw new AdminError('USAGE', `the value of ${name} has control characters or more than one line`, next)
   return secret

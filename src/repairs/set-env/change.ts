@@ -64,16 +64,20 @@ export function parseWish(word: string): { name: string; to: string | null } | {
       throw new AdminError('USAGE', `${name}=@ has no file name`, [command`testops-admin set-env ${name}=@FILE`])
     return { name, source: value.slice(1) }
   }
-  if (/\[secret(?:-\d{1,9})?\]/.test(value))
-    throw new AdminError(
-      'USAGE',
-      `the value of ${name} has \`[secret]\` in it, which is printed in place of a secret`,
-      [command`testops-admin set-env ${name}=@FILE   # reads the whole value from the file`],
-    )
+  refuseMask(name, value)
   if (isSecretSetting(name, value)) throw inClear(name)
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(value))
     throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
   return { name, to: value }
+}
+
+/** Throws USAGE for a value that was copied from what this program printed: its secret was hidden there. */
+export function refuseMask(name: string, value: string): void {
+  if (/\[secret(?:-\d{1,9})?\]/.test(value))
+    throw new AdminError(
+      'USAGE',
+      `the value of ${name} has \`[secret]\` in it, which is printed in place of a secret. Put the real value there`,
+    )
 }
 
 function inClear(name: string): AdminError {

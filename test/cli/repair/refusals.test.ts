@@ -71,6 +71,11 @@ describe('a saved plan', () => {
       { ...document, plan: planOf({ steps: planOf().steps.slice(1) }) },
       /^REFUSED the plan in .* was edited after it was made$/,
     ],
+    [
+      'one whose secret was hidden',
+      { ...document, plan: planOf({ steps: planOf().steps.map((it) => ({ ...it, title: 'set X=[secret]' })) }) },
+      /^REFUSED the plan in .* has `\[secret\]` in place of a secret, so it cannot be applied\. Run its command/,
+    ],
     ['no JSON', '{"plan":', /^USAGE .* is not a JSON document: /],
     ['a number', '7', /^USAGE .* is not a plan$/],
     [
