@@ -292,6 +292,9 @@ describe('times', () => {
     'Mon Tue',
     'daily Nowhere/Else',
     'daily gmt',
+    'daily PST',
+    '*:0/0',
+    'daily  UTC',
   ])('a unit without systemd at hand has none at %s', async (schedule) => {
     const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']
     const { stderr, exitCode } = await renderWith({ PATH: '/none' }, ...words)
@@ -316,6 +319,9 @@ describe('times', () => {
     'monday *-12-* 17:00',
     '12,14,13,12:20,10,30',
     '@1234567890',
+    'daily GMT',
+    'Sun 03:00 America/Argentina/Buenos_Aires',
+    '00:00/010',
   ])('a unit without systemd at hand runs at %s', async (schedule) => {
     const words = ['systemd', '-d', 'box', '--schedule', schedule, '--output', 'units']
     expect(await renderWith({ PATH: '/none' }, ...words)).toMatchObject({ exitCode: 0, stderr: '' })

@@ -11,8 +11,10 @@ const defaultSchedule = '*:0/15'
 const calendarText = /^[\w *:,./~+@-]{1,200}$/
 /** Calendar events by their form (systemd.time(7)), where no systemd can be asked */
 const calendarForm = formOfCalendar()
-/** Time zones as systemd spells them; it knows no abbreviation but UTC */
-const zoneForm = /^(?:UTC|[A-Z][\w+-]*(?:\/[A-Z][\w+-]*){1,2})$/
+/** Time zones as systemd spells them. It knows none of three letters but these, where this program knows more. */
+const zoneForm = new RegExp(
+  '^(?:GB|NZ|CET|EET|EST|GMT|HST|MET|MST|PRC|ROC|ROK|UCT|UTC|WET|[A-Z][\\w+-]{3,}(?:\\/[A-Z][\\w+-]*){0,2})$',
+)
 
 /** Returns a service and a timer that run doctor, and their configuration. Throws USAGE for what no unit can hold. */
 export async function systemdFiles(facts: TemplateFacts): Promise<TemplateFile[]> {
@@ -128,7 +130,7 @@ function formOfCalendar(): RegExp {
   // a number with leading zeros, which is read in one way alone, the end of a range, and a step, which may lead past
   // the last number
   const part = (number: string): string =>
-    `(?:\\*|${several(`0*(?!0\\d)(?:${number})(?:\\.\\.${more})?(?:/${more})?`)})`
+    `(?:\\*|${several(`0*(?!0\\d)(?:${number})(?:\\.\\.${more})?(?:/(?!0+(?![\\d.]))${more})?`)})`
   const sixty = part('[1-5]?\\d(?:\\.\\d+)?')
   const day = '(?:mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)'
   const days = `${several(`${day}(?:(?:\\.\\.|-)${day})?`)},?`
@@ -136,7 +138,7 @@ function formOfCalendar(): RegExp {
   const time = `${part('1?\\d|2[0-3]')}:${sixty}(?::${sixty})?`
   const names = '(?:minute|hour|dai|month|annual|anual|year|week|quarter|biannual|bi-annual|semiannual|semi-annual)ly'
   const event = `(?:${names}|@\\d+|(?=\\S)(?:${days}(?= |$))?(?: *(?:${date})(?= |$))?(?: *${time})?)`
-  return new RegExp(`^${event}(?: +([a-z][\\w+/-]*))?$`, 'i')
+  return new RegExp(`^${event}(?: ([a-z][\\w+/-]*))?$`, 'i')
 }
 
 function hasCalendarForm(schedule: string): boolean {
