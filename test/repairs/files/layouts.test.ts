@@ -463,7 +463,7 @@ test.each<Refused>([
     before: 'env: {open: {ALLURE_REDIS_NAMESPACE: a}}\n',
     words: ['set-env', 'VENDOR_RABBIT_DURABLE=true'],
     said: 'the service does not read VENDOR_RABBIT_DURABLE: its settings begin with ALLURE_. Nothing was changed',
-    next: 'testops-admin set-env ALLURE_RABBIT_DURABLE=VALUE',
+    next: 'testops-admin set-env --values FILE ALLURE_RABBIT_DURABLE=VALUE',
   },
   {
     what: 'the placeholder, where nothing shows the prefix',
