@@ -131,7 +131,7 @@ function withCommand(error: AdminError, program: Suggestion, chosen: Chosen): Ad
 const listOfChecks = command`testops-admin checks`
 const toSetEnv = /^testops-admin set-env(?= [^-])/
 
-/** Returns the typed flags that choose deployments, of which `--all` is one for `doctor` alone. */
+/** Returns the typed flags that choose deployments. `--all` is one of `doctor`; of `flush-sessions` it is not. */
 function chosenFor(program: Suggestion, words: readonly string[]): Chosen {
   const chosen = chosenIn(words)
   const isEvery = program.endsWith(' doctor') && chosen.deployment.length === 0 && beforeDashes(words).includes('--all')

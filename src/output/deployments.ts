@@ -20,7 +20,7 @@ export interface DeploymentsDocument {
   /** What says which one commands without -d use, if anything does: the variable comes before the configuration */
   chosenBy?: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current'
   /** What commands without -d would use, but none of these has that name */
-  missing?: { name: string; by: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current' }
+  missing?: string
 }
 
 /** What `use --json` prints. */
@@ -46,7 +46,7 @@ const headings = {
 
 /** Returns the deployments by where they were found; a star marks the one that is used without -d. */
 export function deploymentsText(document: DeploymentsDocument, screen: Screen): string {
-  const { deployments, missing } = document
+  const { deployments } = document
   const width = Math.max(...deployments.map(({ name }) => widthOf(printable(name))))
   const paint = paintFor(screen)
   const blocks = (['configuration', 'found', 'lab'] as const).flatMap((source) => {
@@ -66,13 +66,14 @@ export function deploymentsText(document: DeploymentsDocument, screen: Screen): 
     })
     return [[`${headings[source]}${place}:`, ...lines].join('\n')]
   })
-  const end = `${missing ? `${absentText(missing)} ` : ''}${nextText(document)}`
+  const end = `${absentText(document)}${nextText(document)}`
   return `${[...blocks, hang('', end, screen.columns).join('\n')].join('\n\n')}\n`
 }
 
-function absentText({ name, by }: NonNullable<DeploymentsDocument['missing']>): string {
-  const whose = by === 'current' ? '`current` in the configuration' : by
-  return `${whose} names \`${clip(printable(name), mostOfName)}\`, but there is no such deployment.`
+function absentText({ missing, chosenBy }: DeploymentsDocument): string {
+  if (missing === undefined) return ''
+  const whose = chosenBy === 'current' ? '`current` in the configuration' : chosenBy
+  return `${whose} names \`${clip(printable(missing), mostOfName)}\`, but there is no such deployment. `
 }
 
 function nextText({ deployments, chosenBy }: DeploymentsDocument): string {

@@ -269,7 +269,7 @@ const printings: Readonly<Record<string, Printing>> = {
         schemaVersion: 1 as const,
         deployments: [{ name: 'prod', source: 'lab' as const, where: 'x', platform: 'host', current: false }],
         chosenBy: 'current' as const,
-        missing: { name: 'gone', by: 'current' as const },
+        missing: 'gone',
       },
     ],
     deploymentsText,

@@ -1,4 +1,5 @@
 import { AdminError, messageOf } from '../../core/error.ts'
+import { hasMask } from '../../core/redaction/table.ts'
 import type { Plan, RepairId } from '../../core/plan.ts'
 import type { RepairDocument } from '../../core/repair.ts'
 import { fileOf } from '../../core/plan.ts'
@@ -38,11 +39,11 @@ export async function savedPlan(file: string, deployment: string | undefined, is
       `${inputName(file)} is not a plan that this version of testops-admin can read: ${unknown.toString()}`,
       how,
     )
-  if (hashOf(plan) !== hash && /\[secret(?:-\d{1,9})?\]/.test(JSON.stringify(plan)))
+  if (hashOf(plan) !== hash && hasMask(JSON.stringify(plan)))
     throw new AdminError(
       'REFUSED',
-      `the plan in ${inputName(file)} has \`[secret]\` in place of a secret, so it cannot be applied. Run its ` +
-        'command without --dry-run',
+      `the plan in ${inputName(file)} shows \`[secret]\` instead of a secret, so it cannot be applied. Run the ` +
+        'command again without --dry-run',
     )
   if (hashOf(plan) !== hash)
     throw new AdminError('REFUSED', `the plan in ${inputName(file)} was edited after it was made`, how)

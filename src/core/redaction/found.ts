@@ -1,5 +1,5 @@
 import { byName } from './by-name.ts'
-import { forms, isMaskAt, isPlaceholder, isProse, kindOfName, looksSecret } from './table.ts'
+import { anyMask, forms, isMaskAt, isPlaceholder, isProse, kindOfName, looksSecret } from './table.ts'
 import type { Separator, Span, Value } from './values.ts'
 import { isKey, isQuote, secretAt, valueAt } from './values.ts'
 import type { View } from './view.ts'
@@ -183,7 +183,7 @@ function loginEnd(address: string): number {
     return colon < at ? at : 0
   }
   const login = address.slice(0, at)
-  if (/(?:^|:)\[secret(?:-\d{1,9})?\]$/.test(login)) return 0
+  if (maskedLogin.test(login)) return 0
   return login.includes(':') || login.length >= 16 ? at : 0
 }
 
@@ -222,10 +222,13 @@ function beforeHosts(text: string): Span[] {
   return found
 }
 
+const maskedEnd = new RegExp(`${anyMask}$`)
+const maskedLogin = new RegExp(`(?:^|:)${anyMask}$`)
+
 /** Returns true if nothing secret follows the colon of a login. */
 function isPlaceholderOf(password: string): boolean {
   return (
-    /\[secret(?:-\d{1,9})?\]$/.test(password) ||
+    maskedEnd.test(password) ||
     /^(?:\*{3,}|[xX]{3,}|\$\{?[A-Z_]+\}?|\/{1,2}.*)$/.test(password) ||
     (/^\d+$/.test(password) === false && /^\/\//.test(password))
   )

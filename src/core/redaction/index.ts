@@ -1,6 +1,6 @@
 import { secretsIn } from './found.ts'
 import { knownCount, knownIn } from './known.ts'
-import { inRussian, mask } from './table.ts'
+import { anyMask, inRussian, mask } from './table.ts'
 import type { Span } from './values.ts'
 import { viewOf } from './view.ts'
 
@@ -54,7 +54,7 @@ export function beginningWithoutSecrets(text: string, most: number): string {
 }
 
 /** Masks, with what may stand between a name and its value */
-const masks = /["'`\s]{0,5}\[secret(?:-\d{1,9})?\]/g
+const masks = new RegExp(`["'\`\\s]{0,5}${anyMask}`, 'g')
 
 /** Cleaned short texts: a report repeats names of properties, states and places. Each is examined once. */
 const kept = new Map<string, string>()

@@ -6,13 +6,20 @@
 /** Shown in place of a secret. */
 export const mask = '[secret]'
 
-/** The same in a report, where each secret has a number */
-const anyMask = /\[secret(?:-\d{1,9})?\]/y
+/** A mask, for patterns; in a report, each secret has a number. */
+export const anyMask = String.raw`\[secret(?:-\d{1,9})?\]`
+const maskHere = new RegExp(anyMask, 'y')
+const maskAnywhere = new RegExp(anyMask)
 
-/** Returns true if a text has the mask of a secret there, with or without a number. */
+/** Returns true if a mask begins there. */
 export function isMaskAt(text: string, at: number): boolean {
-  anyMask.lastIndex = at
-  return anyMask.test(text)
+  maskHere.lastIndex = at
+  return maskHere.test(text)
+}
+
+/** Returns true if a text shows a mask, so that it is not what it was. */
+export function hasMask(text: string): boolean {
+  return maskAnywhere.test(text)
 }
 
 /** Endings of names whose value is secret, also if nothing separates the parts of the name: DBPASSWORD, accesstoken. */
@@ -229,7 +236,8 @@ const placeholder = new RegExp(
       String.raw`\$\{[\w.:-]*\}|\$\([A-Z_]{2,}\)`,
       readByShell,
       String.raw`\$[A-Z_]{2,}|<[\w .-]*>|<-|\{\{?[\w. -]*\}?\}|%[sdvqi]`,
-      String.raw`\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]|\[secret(?:-\d{1,9})?\]`,
+      String.raw`\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]`,
+      anyMask,
       String.raw`@[A-Z]+|@-|@\.{0,2}\/[\w./-]+|(?:env|file|kubernetesSecret):[\w./-]+`,
       String.raw`[A-Z]+(?:\/[A-Z]+)+|FILE|SECRET|TOKEN|PASSWORD|PW|NAME|VALUE`,
     ].join('|') +

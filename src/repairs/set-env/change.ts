@@ -3,6 +3,7 @@ import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { counted, listed } from '../../core/format.ts'
 import { didYouMean } from '../../core/nearest.ts'
+import { hasMask } from '../../core/redaction/table.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { command } from '../../core/shell-command.ts'
@@ -73,10 +74,10 @@ export function parseWish(word: string): { name: string; to: string | null } | {
 
 /** Throws USAGE for a value that was copied from what this program printed: its secret was hidden there. */
 export function refuseMask(name: string, value: string): void {
-  if (/\[secret(?:-\d{1,9})?\]/.test(value))
+  if (hasMask(value))
     throw new AdminError(
       'USAGE',
-      `the value of ${name} has \`[secret]\` in it, which is printed in place of a secret. Put the real value there`,
+      `the value of ${name} contains \`[secret]\`, which testops-admin prints instead of a secret. Type the real value`,
     )
 }
 

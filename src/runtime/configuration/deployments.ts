@@ -28,10 +28,10 @@ export interface KnownDeployment {
   error?: AdminError
 }
 
-/** A name that commands without -d would use although no deployment has it, and what says it. */
-export interface MissingDeployment {
-  name: string
-  by: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current'
+/** What says which deployment commands without -d use, and that name if none has it. */
+interface ChosenDeployment {
+  chosenBy?: 'TESTOPS_ADMIN_DEPLOYMENT' | 'current'
+  missing?: string
 }
 
 /**
@@ -41,7 +41,7 @@ export interface MissingDeployment {
 export async function knownDeployments(
   request: DeploymentRequest,
   { isSearching = true } = {},
-): Promise<{ deployments: KnownDeployment[]; chosenBy?: MissingDeployment['by']; missing?: MissingDeployment }> {
+): Promise<{ deployments: KnownDeployment[] } & ChosenDeployment> {
   const every = await everyDeployment(request)
   const lab = await ofLab(request)
   const own = every ? configured(every) : isSearching ? await foundHere(request, lab.length > 0) : []
@@ -53,7 +53,7 @@ export async function knownDeployments(
   return {
     deployments: all.map((it) => ({ ...it, current: it.name === chosen && (by !== 'current' || own.includes(it)) })),
     chosenBy: by,
-    ...(!(by === 'current' ? own : all).some(({ name }) => name === chosen) && { missing: { name: chosen, by } }),
+    ...(!(by === 'current' ? own : all).some(({ name }) => name === chosen) && { missing: chosen }),
   }
 }
 

@@ -74,7 +74,7 @@ describe('a saved plan', () => {
     [
       'one whose secret was hidden',
       { ...document, plan: planOf({ steps: planOf().steps.map((it) => ({ ...it, title: 'set X=[secret]' })) }) },
-      /^REFUSED the plan in .* has `\[secret\]` in place of a secret, so it cannot be applied\. Run its command/,
+      /^REFUSED the plan in .* shows `\[secret\]` instead of a secret, so it cannot be applied\. Run the command again/,
     ],
     ['no JSON', '{"plan":', /^USAGE .* is not a JSON document: /],
     ['a number', '7', /^USAGE .* is not a plan$/],

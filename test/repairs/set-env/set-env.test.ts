@@ -325,13 +325,13 @@ describe('what is refused changes nothing', () => {
     {
       what: 'a value that was printed without its secret',
       words: ['X=-Xmx2g -Dapi.key=[secret]'],
-      said: 'the value of X has `[secret]` in it, which is printed in place of a secret. Put the real value there',
+      said: 'the value of X contains `[secret]`, which testops-admin prints instead of a secret. Type the real value',
     },
     {
       what: 'the same from a file',
       words: ['X=@-'],
       input: 'a [secret-3] b\n',
-      said: 'the value of X has `[secret]` in it, which is printed in place of a secret. Put the real value there',
+      said: 'the value of X contains `[secret]`, which testops-admin prints instead of a secret. Type the real value',
     },
     { what: 'a line end', words: ['X=a\nb'], said: 'the value of X contains control characters or a line break' },
     {

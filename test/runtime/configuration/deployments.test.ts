@@ -123,8 +123,8 @@ test.each([
   ['the current one', 'current: b\n', undefined, 'b', undefined],
   ['none, if there are several', '', undefined, null, undefined],
   ['the one of the environment', 'current: b\n', 'c', 'c', undefined],
-  ['none, if the environment names none', 'current: b\n', 'zz', null, { name: 'zz', by: 'TESTOPS_ADMIN_DEPLOYMENT' }],
-  ['none, if `current` names none', 'current: zz\n', undefined, null, { name: 'zz', by: 'current' }],
+  ['none, if the environment names none', 'current: b\n', 'zz', null, 'zz'],
+  ['none, if `current` names none', 'current: zz\n', undefined, null, 'zz'],
 ])('a command without -d uses %s', async (_, current, named, wanted, missing) => {
   const text = `${current}deployments:\n  b: {url: "https://b.example.org"}\n  c: {url: "https://c.example.org"}\n`
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
