@@ -14,16 +14,12 @@ const run = promisify(execFile)
 
 let folder: string
 
-/** A program that notes what it was called with, and one that an attack would run. */
+/** A program that an attack would run. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quoted-'))
   await mkdir(join(folder, 'bin'))
-  await writeFile(
-    join(folder, 'bin', 'probe'),
-    `#!/bin/sh\nprintf '%s\\0' "$@" call-ends >> ${join(folder, 'calls')}\n`,
-  )
   await writeFile(join(folder, 'bin', 'touch'), `#!/bin/sh\n: > ${join(folder, 'canary')}\n`)
-  for (const name of ['probe', 'touch']) await chmod(join(folder, 'bin', name), 0o755)
+  await chmod(join(folder, 'bin', 'touch'), 0o755)
 })
 
 afterAll(async () => rm(folder, { recursive: true, force: true }))
@@ -33,7 +29,9 @@ async function called(shell: readonly string[], lines: readonly string[]): Promi
   await rm(join(folder, 'calls'), { force: true })
   const script = join(folder, 'pasted')
   // a shell ends where a name is missing, so that each is pasted to one of its own
-  await writeFile(script, ['probe first', ...lines.map((line) => `(\n${line}\n)\nprobe END`)].join('\n'))
+  // notes what it was called with; a function, since thousands of programs would take most of the time
+  const probe = `probe() { printf '%s\\0' "$@" call-ends >> ${join(folder, 'calls')}; }`
+  await writeFile(script, [probe, 'probe first', ...lines.map((line) => `(\n${line}\n)\nprobe END`)].join('\n'))
   const [program, ...words] = shell
   await run(program!, ['-n', script])
   const { stderr } = await run(program!, [...words, script], {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -147,36 +147,41 @@ function linesWith(name: string): string[] {
 }
 
 let folder: string
+/** For the shells: what notes that it was called */
+const functions: string[] = []
+const programs = [
+  'probe',
+  'psql',
+  'rabbitmqctl',
+  'curl',
+  'redis-cli',
+  'grep',
+  'tail',
+  'docker',
+  'kubectl',
+  'openssl',
+  'getent',
+  'ip',
+  'ls',
+  'ss',
+  'df',
+  'helm',
+  'testops-admin',
+  'the',
+  'did',
+  'pg_isready',
+]
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pasted-'))
   await mkdir(join(folder, 'bin'))
-  const recorder = `#!/bin/sh\nprintf '%s\\n' "\${0##*/}" >> ${join(folder, 'calls')}\n`
-  const programs = [
-    'probe',
-    'psql',
-    'rabbitmqctl',
-    'curl',
-    'redis-cli',
-    'grep',
-    'tail',
-    'docker',
-    'kubectl',
-    'openssl',
-    'getent',
-    'ip',
-    'ls',
-    'ss',
-    'df',
-    'helm',
-    'testops-admin',
-    'the',
-    'did',
-    'pg_isready',
-  ]
-  for (const name of programs) await writeFile(join(folder, 'bin', name), recorder)
-  await writeFile(join(folder, 'bin', 'touch'), `#!/bin/sh\n: > ${join(folder, 'canary')}\n`)
-  for (const name of [...programs, 'touch']) await chmod(join(folder, 'bin', name), 0o755)
+  const record = (name: string): string => `printf '%s\\n' ${name} >> ${join(folder, 'calls')}`
+  for (const name of programs) {
+    // a program of its own for each call would take most of the time, and not every shell has functions of all names
+    if (/^\w+$/.test(name)) functions.push(`${name}() { ${record(name)}; }`)
+    else await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${record(name)}\n`, { mode: 0o755 })
+  }
+  await writeFile(join(folder, 'bin', 'touch'), `#!/bin/sh\n: > ${join(folder, 'canary')}\n`, { mode: 0o755 })
 })
 
 afterAll(async () => rm(folder, { recursive: true, force: true }))
@@ -195,7 +200,7 @@ test.each(shells.map((shell, place) => [shell.join(' '), shell, place] as const)
     const lines = spread(all, shells.length, place)
     for (const line of lines) expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u)
     const script = join(folder, 'script')
-    await writeFile(script, lines.map((line) => `(\n${line}\n) </dev/null`).join('\n'))
+    await writeFile(script, [...functions, ...lines.map((line) => `(\n${line}\n) </dev/null`)].join('\n'))
     await run(shell, ['-n', script])
     await run(shell, [...words, script], {
       cwd: folder,
