@@ -1,15 +1,15 @@
-import { spawn, execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { giveBack, takeLock } from '../../adapters/local-lock.ts'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
 import { identify, isAlive } from '../../adapters/process-identity.ts'
-import { AdminError, messageOf } from '../../core/error.ts'
+import { AdminError } from '../../core/error.ts'
 import { command } from '../../core/shell-command.ts'
 import { killAll, markOf, processesOf } from '../servers/local/processes.ts'
 import type { Started, Unit } from './unit.ts'
-import { forget, hasEnded, parseEnvironment, replace, running, writeStarted } from './unit.ts'
+import { forget, hasEnded, parseEnvironment, replace, running, textOf, writeStarted } from './unit.ts'
 import { constants } from 'node:os'
 
 const stopWithinMs = 30_000
@@ -185,12 +185,18 @@ if [ -n "$pid" ]; then
   fi
 fi
 if [ -n "$now" ] && [ "$now" = "$began" ]; then
-  printf '%s\\n' ActiveState=active SubState=running "MainPID=$pid" "ExecMainStartTimestamp=$since" \\
-    ExecMainExitTimestamp= ExecMainCode=0 ExecMainStatus=0 Result=success
+  printf '%s\\n' ${linesOfRunning('$pid', '$since')
+    .map((line) => `"${line}"`)
+    .join(' ')}
   exit 0
 fi
-# of a version that did not write these lines, nothing is shown but that it is not running
-grep -qs '^ActiveState=' service.exit && cat service.exit || printf '%s\\n' ${linesOf(null).join(' ')}
+first=
+[ -f service.exit ] && read -r first <service.exit
+case $first in
+  ActiveState=*) while read -r line; do printf '%s\\n' "$line"; done <service.exit ;;
+  # of a version that did not write these lines, nothing is shown but that it is not running
+  *) printf '%s\\n' ${linesOf(null).join(' ')} ;;
+esac
 exit 3
 `
 
@@ -199,14 +205,26 @@ export async function writeStatusScript(unit: Unit): Promise<void> {
   await replace(unit.statusFile, script)
 }
 
-/** Returns the unit's state. Throws an `Error` if the shell cannot be run. */
-export async function status({ directory }: Unit): Promise<UnitStatus> {
-  return new Promise((resolve, reject) => {
-    execFile('/bin/sh', ['-c', script, 'status', directory], (error, stdout) => {
-      if (error !== null && error.code !== 3) reject(new Error(messageOf(error), { cause: error }))
-      else resolve({ running: error === null, lines: stdout.trimEnd().split('\n') })
-    })
-  })
+/** Returns what the script shows, without a process. Throws an `Error` if the folder is missing. */
+export async function status(unit: Unit): Promise<UnitStatus> {
+  await access(unit.directory)
+  const service = await running(unit)
+  if (service) return { running: true, lines: linesOfRunning(String(service.pid), service.startedAt) }
+  const lines = (await textOf(unit.exitFile)).trimEnd().split('\n')
+  return { running: false, lines: lines[0]!.startsWith('ActiveState=') ? lines : linesOf(null) }
+}
+
+function linesOfRunning(pid: string, startedAt: string): string[] {
+  return [
+    'ActiveState=active',
+    'SubState=running',
+    `MainPID=${pid}`,
+    `ExecMainStartTimestamp=${startedAt}`,
+    'ExecMainExitTimestamp=',
+    'ExecMainCode=0',
+    'ExecMainStatus=0',
+    'Result=success',
+  ]
 }
 
 /**

@@ -71,7 +71,8 @@ function parseStarted(text: string): Started | null {
   return pid && startTime && startedAt && /^\d+$/.test(pid) ? { pid: Number(pid), startTime, startedAt } : null
 }
 
-async function textOf(file: string): Promise<string> {
+/** Returns the file's text; empty if it cannot be read. */
+export async function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => '')
 }
 

@@ -1,10 +1,11 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endStragglers } from '../../../src/lab/service-control/control.ts'
+import { endStragglers, writeStatusScript } from '../../../src/lab/service-control/control.ts'
+import { unitIn } from '../../../src/lab/service-control/unit.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
 import { deployment, onEnd, sql, until } from './support/deployment.ts'
 import type { Settings } from './support/deployment.ts'
@@ -56,6 +57,15 @@ async function unit(settings: Settings, machine: Record<string, unknown> = {}): 
   }
 }
 
+/** What `status` prints, and the script for `-d lab` as well. */
+async function shown(service: Unit): Promise<Ran> {
+  await writeStatusScript(unitIn(service.folder))
+  const own = await service.run('status')
+  const byScript = spawnSync('/bin/sh', [join(service.folder, 'status')], { encoding: 'utf8' })
+  expect([byScript.status, byScript.stdout, byScript.stderr]).toEqual([own.code, own.stdout, own.stderr])
+  return own
+}
+
 async function runs(pid: number): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return text !== '' && !/\) Z /.test(text)
@@ -72,7 +82,7 @@ test('starts, tells its state, and stops', async () => {
   const { settings } = await deployment()
   const port = await freePort()
   const service = await unit({ ...settings, SERVER_PORT: String(port) })
-  expect(await service.run('status')).toMatchObject({
+  expect(await shown(service)).toMatchObject({
     code: 3,
     stdout: expect.stringMatching(
       /^ActiveState=inactive\nSubState=dead\nMainPID=0\nExecMainStartTimestamp=\n/,
@@ -86,7 +96,7 @@ test('starts, tells its state, and stops', async () => {
       () => false,
     ),
   )
-  const up = await service.run('status')
+  const up = await shown(service)
   expect([up.code, up.stdout.split('\n')[0]]).toEqual([0, 'ActiveState=active'])
   const { MainPID: pid, ExecMainStartTimestamp: startedAt } = await service.status()
   expect(Date.now() - Date.parse(startedAt!)).toBeLessThan(30_000)
@@ -106,6 +116,7 @@ test('starts, tells its state, and stops', async () => {
     Result: 'success',
     ExecMainStartTimestamp: startedAt,
   })
+  expect((await shown(service)).code).toBe(3)
   expect(await service.run('stop')).toMatchObject({ code: 0, stdout: 'not running\n' })
   expect(await left(service.folder)).toEqual([])
 })
@@ -116,7 +127,7 @@ describe('a service that ends by itself', () => {
     expect((await service.run('start')).code).toBe(0)
     await until('the end', async () => (await service.status())['ActiveState'] === 'failed')
     expect(await service.status()).toMatchObject({ ExecMainCode: '1', ExecMainStatus: '1', Result: 'exit-code' })
-    expect((await service.run('status')).code).toBe(3)
+    expect((await shown(service)).code).toBe(3)
     expect(await service.log()).toContain('Application run failed')
   })
 
@@ -144,6 +155,7 @@ describe('a service that ends by itself', () => {
     process.kill(Number((await service.status())['MainPID']), 'SIGKILL')
     await until('the end', async () => (await service.status())['ActiveState'] === 'failed')
     expect(await service.status()).toMatchObject({ ExecMainCode: '2', ExecMainStatus: '9', Result: 'signal' })
+    await shown(service)
     await until(
       'no session of it',
       async () =>
@@ -162,9 +174,25 @@ test('never takes another process for the service', async () => {
   const bystander = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'])
   onEnd(async () => bystander.kill('SIGKILL'))
   await writeFile(join(service.folder, 'service.pid'), `${bystander.pid}\n1\n2026-11-21T00:00:00.000Z\n`)
-  expect((await service.run('status')).code).toBe(3)
+  expect((await shown(service)).code).toBe(3)
   expect((await service.run('stop')).stdout).toBe('not running\n')
   expect(await runs(bystander.pid!)).toBe(true)
+})
+
+test.each([
+  ['service.pid', ''],
+  ['service.pid', 'rubbish\n\n\n'],
+  ['service.pid', '1\n'],
+  ['service.exit', ''],
+  ['service.exit', '2026-11-21T00:00:00.000Z 1\n'],
+])('shows no more than that it is not running where %s holds %j', async (name, text) => {
+  const service = await unit({})
+  await writeFile(join(service.folder, name), text)
+  const { code, stdout } = await shown(service)
+  expect([code, stdout.split('\n').slice(0, 4)]).toEqual([
+    3,
+    ['ActiveState=inactive', 'SubState=dead', 'MainPID=0', 'ExecMainStartTimestamp='],
+  ])
 })
 
 test('takes over from a start that was killed, and lets one start at a time through', async () => {
