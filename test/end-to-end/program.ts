@@ -52,6 +52,8 @@ export async function freshPlace({ isApart = false } = {}): Promise<Place> {
         XDG_CACHE_HOME: compiled,
         LANG: 'C.UTF-8',
         TZ: 'UTC',
+        GOGC: process.env.GOGC ?? '',
+        GOMEMLIMIT: process.env.GOMEMLIMIT ?? '',
         ...environment,
       }
       if (!isApart && input === undefined && !meanwhile && mayShare(env))

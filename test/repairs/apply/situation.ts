@@ -81,8 +81,6 @@ export async function situation({
     KUBECONFIG: kubeconfig,
     TESTOPS_ADMIN_CONFIG: config,
     PATH: `${dirname(program)}:${process.env['PATH']}`,
-    // helm ends before there is anything worth freeing: a fifth of its time
-    GOGC: 'off',
   }
   const someone = await operator({ name: 'prod', environment })
   onTestFinished(async () => {

@@ -35,7 +35,7 @@ export async function valuesSituation(
   await writeFile(file, text)
   const someone = await operator({
     name,
-    environment: { PATH: `${dirname(helm)}:${process.env['PATH']}`, GOGC: 'off' },
+    environment: { PATH: `${dirname(helm)}:${process.env['PATH']}` },
   })
   onTestFinished(async () => {
     await someone.leave()

@@ -84,6 +84,8 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
     LANG: 'C.UTF-8',
     TZ: 'UTC',
     NO_COLOR: '1',
+    GOGC: process.env['GOGC'] ?? '',
+    GOMEMLIMIT: process.env['GOMEMLIMIT'] ?? '',
     ...environment,
     TESTOPS_ADMIN_DEPLOYMENT: name,
     XDG_STATE_HOME: state,
