@@ -17,7 +17,7 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
   // without a broker, the deployment keeps no copy of the journal
   const failpoints = failpointsOf(['migrate-trees']).filter((name) => name !== 'begin:copied')
   const inTheMiddle = ['migrate-trees:asking#15', 'migrate-trees:answered#15', 'migrate-trees:noted#2']
-  test.each([...inner(failpoints, 3), ...inTheMiddle])('%s', async (failpoint) => {
+  test.each([...inner(failpoints, 2), ...inTheMiddle])('%s', async (failpoint) => {
     const { someone, taken, plan } = await freshTrees({ more: count })
     // slow enough for several notes
     await plan([{ method: 'POST', path: '/api/project/*/migration', delayMs: 60 }])

@@ -187,7 +187,7 @@ async function present({ connect, vhost, texts }: QueueDeployment): Promise<Read
 
 // one at a time: each is up to seven programs, one after the other, and five such cases at once starve each other
 describe('an undo that ends early, and is gone on with:', () => {
-  test.each(decisive(all, 6).map((one) => [one.title, one] as const))(
+  test.each(decisive(all, 3).map((one) => [one.title, one] as const))(
     '%s',
     async (_, { of, begun, undo, how, by }) => {
       const own = await queueDeployment('3', { declares: declared(of) })

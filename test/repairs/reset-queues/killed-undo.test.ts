@@ -17,7 +17,7 @@ const points = [
 ]
 
 describe.concurrent('killed within an undo', () => {
-  test.each(inner(points, 3))('at %s, it is gone on with; and so is the run itself', async (point) => {
+  test.each(inner(points, 2))('at %s, it is gone on with; and so is the run itself', async (point) => {
     await withOwn('3', async ({ fill, operator, state }) => {
       await fill('upload', ['1', '2', '3'])
       await fill('export', ['a'])
