@@ -27,11 +27,17 @@ const chained = (more = ''): string =>
   `services:\n  middle:\n    extends: {file: common/base.yml, service: base}\n  testops:\n    extends: ` +
   `{service: middle}\n${more}`
 
+type Row = [name: string, it: Case]
+
 /**
  * Where a setting is written in files of every layout, as the compose program understands them. `program`: a real one,
- * by its path; null: the fake.
+ * by its path; null: the fake. `taken`: those of each table's rows that are run.
  */
-export function composeFilesContract(program: string | null): void {
+export function composeFilesContract(program: string | null, taken: (rows: readonly Row[]) => Row[]): void {
+  const each =
+    (rows: readonly Row[]) =>
+    (title: string, run: (name: string, it: Case) => Promise<void>): void =>
+      test.each(taken(rows))(title, run)
   const setIn = async ({ files, change }: Case): Promise<Record<string, string> | string> => {
     const world = await composeWorld(
       { containers: [await recorded('stopped')], ...(program !== null && { composeProgram: program }) },
@@ -59,7 +65,7 @@ export function composeFilesContract(program: string | null): void {
   }
 
   describe('is written where it stands', () => {
-    test.each<[string, Case]>([
+    each([
       [
         'in a map',
         {
@@ -152,7 +158,7 @@ export function composeFilesContract(program: string | null): void {
   })
 
   describe('is added', () => {
-    test.each<[string, Case]>([
+    each([
       [
         'to a map',
         {
@@ -189,7 +195,7 @@ export function composeFilesContract(program: string | null): void {
   })
 
   describe('is removed', () => {
-    test.each<[string, Case]>([
+    each([
       [
         'from a map',
         {
@@ -226,7 +232,7 @@ export function composeFilesContract(program: string | null): void {
   })
 
   describe('is not touched', () => {
-    test.each<[string, Case]>([
+    each([
       ['where it is so already', { files: alone('environment:\n  A: "true"\n'), change: set('true'), after: 'set' }],
       [
         'where somebody else has changed it',
@@ -297,7 +303,7 @@ export function composeFilesContract(program: string | null): void {
     ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
   })
 
-  test.each<[string, Case]>([
+  each([
     [
       'in a file that is included',
       {
@@ -407,7 +413,7 @@ export function composeFilesContract(program: string | null): void {
     ],
   ])('is written %s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
 
-  test.each<[string, Case]>([
+  each([
     [
       'from what it extends',
       {
