@@ -3,9 +3,12 @@ import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 import { readTimes, root } from './times.ts'
 
+/** A worker whose next file is of another project ends, and loses all that it has loaded. */
+const orderOf = ['house', 'isolated', 'unit', 'servers', 'servers-alone']
+
 /**
- * What needs no server begins first, while the servers are fetched and started; then what takes minutes, so that
- * nothing is waited for alone at the end. In a campaign that comes last, and has what the others leave of the hour.
+ * What needs no server begins first, while the servers are fetched and started; in each project what takes minutes, so
+ * that nothing is waited for alone at the end. In a campaign that comes last, and has what the others leave of the hour.
  */
 export default class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -14,7 +17,7 @@ export default class SlowestFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     const isCampaign = files.some(({ project }) => project.name === 'campaign')
     if (isCampaign) return sorted.sort((one, other) => secondsOf(one) - secondsOf(other))
-    const placeOf = ({ project }: TestSpecification): number => (project.name.startsWith('servers') ? 1 : 0)
+    const placeOf = ({ project }: TestSpecification): number => orderOf.indexOf(project.name)
     return sorted.sort((one, other) => placeOf(one) - placeOf(other) || secondsOf(other) - secondsOf(one))
   }
 }
