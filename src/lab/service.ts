@@ -12,7 +12,7 @@ import { goOn, serversOf } from './lab.ts'
 import type { Lab } from './lab.ts'
 import { environmentText, serviceEnvironment, serviceMachine, serviceUrl } from './settings.ts'
 import { assertPortFree } from './servers/local/ports.ts'
-import { start, stop, status, writeStatusScript } from './service-control/control.ts'
+import { recorded, start, stop, status, writeStatusScript } from './service-control/control.ts'
 import { unitIn } from './service-control/unit.ts'
 import { writePrivate } from './servers/record.ts'
 import { command } from '../core/shell-command.ts'
@@ -68,6 +68,7 @@ export async function killLabService(lab: Lab): Promise<void> {
   const service = await labService(lab)
   for (const { pid } of (await service.status()).instances) if (pid !== null) process.kill(pid, 'SIGKILL')
   await until(lab, 'the killed service is gone', async () => (await service.status()).state !== 'running')
+  await recorded(unitIn(lab.layout.service))
 }
 
 /** Starts the stopped service. Throws UNAVAILABLE if its port is taken. */
@@ -105,9 +106,10 @@ export async function waitUntilServing(lab: Lab): Promise<void> {
   })
 }
 
-/** Waits until the service has exited by itself. */
+/** Waits until the service has exited by itself, and its status shows how. */
 export async function waitUntilEnded(lab: Lab): Promise<void> {
   await until(lab, 'the service exits', async () => (await serviceStatus(lab)).state !== 'running')
+  await recorded(unitIn(lab.layout.service))
 }
 
 /** Waits until the service's log contains a text. */

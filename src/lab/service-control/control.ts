@@ -9,7 +9,7 @@ import { AdminError } from '../../core/error.ts'
 import { command } from '../../core/shell-command.ts'
 import { killAll, markOf, processesOf } from '../servers/local/processes.ts'
 import type { Started, Unit } from './unit.ts'
-import { forget, hasEnded, parseEnvironment, replace, running, textOf, writeStarted } from './unit.ts'
+import { forget, hasEnded, isOf, parseEnvironment, replace, running, textOf, writeStarted } from './unit.ts'
 import { constants } from 'node:os'
 
 const stopWithinMs = 30_000
@@ -33,6 +33,7 @@ export async function start(
   })
   return claimed(unit, async () => {
     if (await running(unit)) return 'already running'
+    await recorded(unit)
     await forget(unit.exitFile)
     await forget(unit.pidFile)
     await writeStatusScript(unit)
@@ -68,11 +69,19 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
         command`ps -o pid,stat,wchan -p ${service.pid}`,
       ])
     }
-    // its supervisor records the exit status a moment later
-    for (const until = Date.now() + 2000; Date.now() < until && !(await hasEnded(unit)); ) await sleep(20)
+    await recorded(unit)
     return 'stopped'
   }
   return claimed(unit, work, { evenIfFull: true })
+}
+
+/**
+ * Waits until the end of the service's last run is on record, which its supervisor does a moment after it. Returns
+ * after 2 s all the same: the supervisor may have been killed as well. Call it once the service is gone.
+ */
+export async function recorded(unit: Unit): Promise<void> {
+  const isOpen = async (): Promise<boolean> => (await textOf(unit.pidFile)) !== '' && !(await hasEnded(unit))
+  for (const until = Date.now() + 2000; Date.now() < until && (await isOpen()); ) await sleep(20)
 }
 
 /**
@@ -144,6 +153,8 @@ export async function supervise(unit: Unit, [program, ...words]: readonly [strin
   const identity = child.pid === undefined ? null : ((await identify(child.pid)) ?? { pid: child.pid, startTime: '-' })
   if (identity) await writeStarted(unit, { ...identity, startedAt })
   const { code, signal } = await ended
+  // the next run may have begun, if this process was held up
+  if (identity && !(await isOf(unit, identity))) return
   const lines = linesOf({ startedAt, endedAt: new Date().toISOString(), code, signal })
   await replace(unit.exitFile, `${lines.join('\n')}\n`)
 }

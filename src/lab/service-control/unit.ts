@@ -40,6 +40,12 @@ export async function running(unit: Unit): Promise<Started | null> {
   return started && (await isAlive(started)) ? started : null
 }
 
+/** True if that process is the one of the service's last run. */
+export async function isOf(unit: Unit, { pid, startTime }: ProcessIdentity): Promise<boolean> {
+  const last = parseStarted(await textOf(unit.pidFile))
+  return last?.pid === pid && last.startTime === startTime
+}
+
 /** True if the end of the service's last run is on record. */
 export async function hasEnded(unit: Unit): Promise<boolean> {
   return (await textOf(unit.exitFile)) !== ''

@@ -169,6 +169,26 @@ describe('a service that ends by itself', () => {
   })
 })
 
+test('a supervisor that is held up leaves the next run alone', async () => {
+  const { settings } = await deployment()
+  const service = await unit({ ...settings, SERVER_PORT: String(await freePort()) })
+  await service.run('start')
+  const { MainPID: first } = await service.status()
+  const supervisor = Number(/\) \S (\d+)/.exec(await readFile(`/proc/${first}/stat`, 'utf8'))![1])
+  process.kill(supervisor, 'SIGSTOP')
+  onEnd(async () => void (await runs(supervisor).then((is) => is && process.kill(supervisor, 'SIGKILL'))))
+  process.kill(Number(first), 'SIGKILL')
+  expect((await service.run('start')).stdout).toBe('started\n')
+  const { MainPID: second } = await service.status()
+  process.kill(supervisor, 'SIGCONT')
+  await until('the end of the supervisor', async () => !(await runs(supervisor)))
+  expect([second === first, await readdir(service.folder).then((all) => all.includes('service.exit'))]).toEqual([
+    false,
+    false,
+  ])
+  expect((await service.status())['MainPID']).toBe(second)
+})
+
 test('never takes another process for the service', async () => {
   const service = await unit({})
   const bystander = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'])
