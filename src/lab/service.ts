@@ -93,13 +93,11 @@ async function serviceLog(lab: Lab): Promise<string> {
 
 /** Waits until the service answers HTTP requests, healthy or not. Throws FAILED if it exits instead. */
 export async function waitUntilServing(lab: Lab): Promise<void> {
-  let asked = 0
   await until(lab, `the service answers at ${serviceUrl(lab)}`, async () => {
     if (await isServing(lab)) return true
-    // asking for its process takes a process each time
-    if (asked++ % 5 > 0) return false
-    const { state, detail } = await serviceStatus(lab)
-    if (state === 'running' || (await isServing(lab))) return false
+    if ((await serviceStatus(lab)).state === 'running' || (await isServing(lab))) return false
+    await recorded(unitIn(lab.layout.service))
+    const { detail } = await serviceStatus(lab)
     throw new AdminError('FAILED', `the practice service did not start: ${detail}`, [
       command`less ${unitIn(lab.layout.service).logFile}`,
     ])

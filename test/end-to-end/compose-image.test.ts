@@ -155,7 +155,7 @@ test('killed at an instant of the step, the run is resumed, or taken back', asyn
   registryHas('linux/amd64')
   const instants = failpointsOf(['fetch-image']).filter((name) => name.startsWith('fetch-image:'))
   expect(instants.length).toBeGreaterThan(3)
-  for (const [index, instant] of decisive(instants, 2).entries()) {
+  for (const [index, instant] of decisive(instants, 3).entries()) {
     project.world.state.images!.delete(legacy)
     const killed = await repair(apply, instant)
     expect([instant, killed.code, await text(), stand().runs]).toEqual([instant, null, before, 'running'])

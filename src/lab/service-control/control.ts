@@ -34,8 +34,9 @@ export async function start(
   return claimed(unit, async () => {
     if (await running(unit)) return 'already running'
     await recorded(unit)
-    await forget(unit.exitFile)
+    // in this order: a supervisor that is held up records nothing once its process is not named
     await forget(unit.pidFile)
+    await forget(unit.exitFile)
     await writeStatusScript(unit)
     const [program, ...words] = superviser
     const child = spawn(program, words, {
@@ -76,8 +77,8 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
 }
 
 /**
- * Waits until the end of the service's last run is on record, which its supervisor does a moment after it. Returns
- * after 2 s all the same: the supervisor may have been killed as well. Call it once the service is gone.
+ * Waits until the supervisor has recorded how the last run ended. Gives up after 2 s: the supervisor may have been
+ * killed too. Call it once the service is gone.
  */
 export async function recorded(unit: Unit): Promise<void> {
   const isOpen = async (): Promise<boolean> => (await textOf(unit.pidFile)) !== '' && !(await hasEnded(unit))
@@ -195,16 +196,17 @@ if [ -n "$pid" ]; then
     case $line in '' | Z*) ;; *) now=$(printf %s "$line" | sed 's/^[^ ]* *//') ;; esac
   fi
 fi
-if [ -n "$now" ] && [ "$now" = "$began" ]; then
+if [ -n "$now" ] && [ -n "$since" ] && [ "$now" = "$began" ]; then
   printf '%s\\n' ${linesOfRunning('$pid', '$since')
     .map((line) => `"${line}"`)
     .join(' ')}
   exit 0
 fi
-first=
-[ -f service.exit ] && read -r first <service.exit
-case $first in
-  ActiveState=*) while read -r line; do printf '%s\\n' "$line"; done <service.exit ;;
+ended=
+{ while read -r line || [ -n "$line" ]; do ended="$ended$line
+"; done <service.exit; } 2>/dev/null
+case $ended in
+  ActiveState=*) printf %s "$ended" ;;
   # of a version that did not write these lines, nothing is shown but that it is not running
   *) printf '%s\\n' ${linesOf(null).join(' ')} ;;
 esac

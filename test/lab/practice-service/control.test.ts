@@ -4,6 +4,7 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { identify } from '../../../src/adapters/process-identity.ts'
 import { endStragglers, writeStatusScript } from '../../../src/lab/service-control/control.ts'
 import { unitIn } from '../../../src/lab/service-control/unit.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
@@ -199,15 +200,18 @@ test('never takes another process for the service', async () => {
   expect(await runs(bystander.pid!)).toBe(true)
 })
 
-test.each([
+test.each<[string, string | (() => Promise<string>)]>([
   ['service.pid', ''],
   ['service.pid', 'rubbish\n\n\n'],
   ['service.pid', '1\n'],
   ['service.exit', ''],
   ['service.exit', '2026-11-21T00:00:00.000Z 1\n'],
+  ['service.exit', 'ActiveState=inactive\nSubState=dead\nMainPID=0\nExecMainStartTimestamp='],
+  // of a process that runs, without when it was started
+  ['service.pid', async () => `${process.pid}\n${(await identify(process.pid))!.startTime}\n`],
 ])('shows no more than that it is not running where %s holds %j', async (name, text) => {
   const service = await unit({})
-  await writeFile(join(service.folder, name), text)
+  await writeFile(join(service.folder, name), typeof text === 'string' ? text : await text())
   const { code, stdout } = await shown(service)
   expect([code, stdout.split('\n').slice(0, 4)]).toEqual([
     3,

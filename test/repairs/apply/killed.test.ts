@@ -39,7 +39,7 @@ function slowly(it: Situation): Situation {
 }
 
 describe('killed', () => {
-  test.each(inner(spread(instants, 3, 0), 1))(
+  test.each(inner(spread(instants, 3, 0), 2))(
     'at %s, it is gone on with',
     async (failpoint) => {
       const it = slowly(await situation())
@@ -50,7 +50,7 @@ describe('killed', () => {
     120_000,
   )
 
-  test.each(inner(spread(instants, 3, 1), 1))(
+  test.each(inner(spread(instants, 3, 1), 2))(
     'at %s, it is taken back',
     async (failpoint) => {
       const it = slowly(await situation())
@@ -61,7 +61,7 @@ describe('killed', () => {
     120_000,
   )
 
-  test.each(inner(undoFailpointsOf(kinds), 1))(
+  test.each(inner(undoFailpointsOf(kinds), 2))(
     'at %s, while it is taken back',
     async (failpoint) => {
       const it = await situation()

@@ -10,7 +10,7 @@ import { decisive } from '../../support/campaign.ts'
 const failpoints = failpointsOf(['remove-sessions']).filter((name) => name !== 'begin:copied')
 
 describe('killed, and gone on with', () => {
-  test.each(decisive(failpoints, 4))('%s', async (failpoint) => {
+  test.each(decisive(failpoints, 6))('%s', async (failpoint) => {
     const { client, someone } = await ownStore()
     await writeMany(client, 4500)
     await client.set('cache', 'x')

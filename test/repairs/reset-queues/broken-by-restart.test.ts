@@ -283,7 +283,7 @@ describe('a broker that goes while nothing is being moved,', () => {
     async (how) => {
       const begun: (Between & Omit<Begun, keyof Coming>)[] = []
       try {
-        for (const one of decisive(between, 2)) begun.push(await stoppedAt(broker.server, one))
+        for (const one of decisive(between, 3)) begun.push(await stoppedAt(broker.server, one))
         await restarts[how]!.down(broker.server)
         await restarts[how]!.up(broker.server)
         for (const one of begun) await isTold({ ...one, loses: one.said !== null }, one)

@@ -112,7 +112,7 @@ describe.each(lines)('all that a virtual host of RabbitMQ %s holds', (line) => {
     }
   }, 240_000)
 
-  test.each(decisive(kills.slice(line === '3' ? 0 : 1), 1))(
+  test.each(decisive(kills.slice(line === '3' ? 0 : 1), line === '3' ? 2 : 1))(
     'is so where the run is killed at %s and resumed, or undone',
     async (at) => {
       const own = await filled(line, server, { vanishes: false })

@@ -331,7 +331,7 @@ describe.concurrent('messages that wait', () => {
     })
   })
 
-  test.each(inner(['published', 'confirmed', 'acked', 'emptied', 'noted'], 1))(
+  test.each(inner(['published', 'confirmed', 'acked', 'emptied', 'noted'], 2))(
     'and of which one is stolen after a kill when they are %s',
     async (killedAt) => {
       await withMessages(five, async (own) => {

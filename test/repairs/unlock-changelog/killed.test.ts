@@ -65,7 +65,7 @@ describe.concurrent('killed (SIGKILL) at instants of unlock-changelog, then', ()
       const at = await stuck({ withBroker: true })
       const [ends, expected]: [Ends, Ends] = [{}, {}]
       try {
-        for (const failpoint of withinShare(inner(spread(failpointsOf(kinds), ways.length, place), 1))) {
+        for (const failpoint of withinShare(inner(spread(failpointsOf(kinds), ways.length, place), 2))) {
           const held = await at.reset()
           const machines = { here: await at.someone.elsewhere(), there: await at.someone.elsewhere() }
           await machines.here.killedAt(failpoint, ['unlock-changelog'])
