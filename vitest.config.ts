@@ -10,8 +10,8 @@ import { randomFrom } from './test/support/random.ts'
 // what tests write as configurations is trusted whatever the shell's umask; workers have it from here
 process.umask(0o022)
 
-// programs in Go, such as helm, end before they would have to free memory: looking for what is free takes a third of
-// their time
+// Go programs such as helm end before they need to free memory: garbage collection takes a third of their time. The
+// limit is for those that do need to, such as the check of types
 process.env['GOGC'] = 'off'
 process.env['GOMEMLIMIT'] = '2GiB'
 

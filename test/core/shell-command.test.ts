@@ -28,9 +28,9 @@ afterAll(async () => rm(folder, { recursive: true, force: true }))
 async function called(shell: readonly string[], lines: readonly string[]): Promise<string[][][]> {
   await rm(join(folder, 'calls'), { force: true })
   const script = join(folder, 'pasted')
-  // a shell ends where a name is missing, so that each is pasted to one of its own
   // notes what it was called with; a function, since thousands of programs would take most of the time
   const probe = `probe() { printf '%s\\0' "$@" call-ends >> ${join(folder, 'calls')}; }`
+  // a shell ends where a name is missing, so that each is pasted to one of its own
   await writeFile(script, [probe, 'probe first', ...lines.map((line) => `(\n${line}\n)\nprobe END`)].join('\n'))
   const [program, ...words] = shell
   await run(program!, ['-n', script])

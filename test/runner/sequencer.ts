@@ -4,11 +4,12 @@ import type { TestSpecification } from 'vitest/node'
 import { readTimes, root } from './times.ts'
 
 /** A worker whose next file is of another project ends, and loses all that it has loaded. */
-const orderOf = ['house', 'isolated', 'unit', 'servers', 'servers-alone']
+const orderOf = ['house', 'isolated', 'unit', 'servers-alone', 'servers']
 
 /**
  * What needs no server begins first, while the servers are fetched and started; in each project what takes minutes, so
- * that nothing is waited for alone at the end. In a campaign that comes last, and has what the others leave of the hour.
+ * that nothing is waited for alone at the end. In a campaign that comes last, and has what the others leave of the
+ * hour.
  */
 export default class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -33,9 +33,8 @@ export async function freshDatabase(on: ServerRecord = servers().postgres): Prom
     return endpointOf(on, name, user, password)
   }
   const endpoint = await newRole()
-  // a quarter of the time of the usual way, which PostgreSQL has had since 15
-  const strategy = Number.parseInt(on.version, 10) >= 15 ? 'STRATEGY file_copy' : ''
-  await run(on, on.database, `CREATE DATABASE ${name} OWNER ${endpoint.user} ${strategy}`)
+  // four times as fast as the default
+  await run(on, on.database, `CREATE DATABASE ${name} OWNER ${endpoint.user} STRATEGY file_copy`)
   return {
     name,
     endpoint,

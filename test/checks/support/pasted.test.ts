@@ -147,7 +147,7 @@ function linesWith(name: string): string[] {
 }
 
 let folder: string
-/** For the shells: what notes that it was called */
+/** Shell functions that record that they were called */
 const functions: string[] = []
 const programs = [
   'probe',

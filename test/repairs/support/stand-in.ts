@@ -60,9 +60,8 @@ export async function standIn({ running = true, settings = '' } = {}): Promise<S
   const command = (verb: string): string[] => ['/bin/sh', file('control'), verb, directory]
   const { runProgram } = await import('../../../src/adapters/process.ts')
   const { isAlive } = await import('../../../src/adapters/process-identity.ts')
-  const call = async (verb: string): Promise<number | null> => {
-    const { exitCode } = await runProgram(command(verb) as [string, ...string[]], { timeoutMs: 10_000 })
-    return exitCode
+  const call = async (verb: string): Promise<void> => {
+    await runProgram(command(verb) as [string, ...string[]], { timeoutMs: 10_000 })
   }
   // as `alive` of the script does it, without a process: it is asked for thousands of times
   const isRunning = async (): Promise<boolean> => {
@@ -112,9 +111,9 @@ export async function standIn({ running = true, settings = '' } = {}): Promise<S
       if (next) writeFileSync(file('hooked'), '')
       else rmSync(file('hooked'), { force: true })
     },
-    start: async () => void (await call('run')),
-    stop: async () => void (await call('end')),
-    kill: async () => void (await call('kill')),
+    start: async () => call('run'),
+    stop: async () => call('end'),
+    kill: async () => call('kill'),
     isRunning,
     calls: async () => (await readFile(file('calls'), 'utf8')).split('\n').filter(Boolean),
     log: async (text) => appendFile(file('service.log'), `${text}\n`),
