@@ -34,7 +34,7 @@ describe('Next: leads to one step by hand on', () => {
     ],
     ['broker-down', /^sudo systemctl start rabbitmq-server {3}# on this machine$/],
   ]
-  test.each(decisive(steps, 2))(
+  test.each(decisive(steps, 3))(
     '%s',
     async (name, step) => {
       await lab.must('lab', 'break', name)

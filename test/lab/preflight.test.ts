@@ -82,7 +82,7 @@ const inTheWay: readonly (readonly [string, readonly string[], number, string])[
   ['database-down', [], 1, 'database/reachable'],
 ]
 
-test.each(decisive(inTheWay, 4))(
+test.each(decisive(inTheWay, 6))(
   '%s stands in the way, and nothing else does',
   async (fault, more, exitCode, id) => {
     await lab.must('lab', 'break', fault)

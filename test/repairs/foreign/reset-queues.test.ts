@@ -18,7 +18,7 @@ async function unfinished({ operator }: QueueDeployment): Promise<string> {
 
 describe.concurrent('a run that was killed fits on another machine', () => {
   const undone = undoFailpointsOf(actionKinds, ['start-service'])
-  test.each(inner(undone, 2))('while it was undone, at %s', async (point) => {
+  test.each(inner(undone, 3))('while it was undone, at %s', async (point) => {
     await withOwn('3', async (own) => {
       await own.fill('upload', ['1', '2'])
       const before = await own.state()
@@ -34,7 +34,7 @@ describe.concurrent('a run that was killed fits on another machine', () => {
 
   const kinds = ['delete-queues', 'switch-exchanges', 'redeclare-queues', 'start-service']
   const discarding = failpointsOf(kinds).filter((point) => kinds.some((kind) => point.startsWith(`${kind}:`)))
-  test.each(inner(discarding, 1))('where it deletes messages, at %s', async (point) => {
+  test.each(inner(discarding, 2))('where it deletes messages, at %s', async (point) => {
     await withOwn('3', async (own) => {
       const empty = await own.state()
       await own.fill('upload', ['1', '2'])

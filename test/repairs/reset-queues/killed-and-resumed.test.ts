@@ -48,7 +48,7 @@ async function goOn({ operator }: QueueDeployment, way: (typeof ways)[number], r
 describe.concurrent('killed', () => {
   test.each(
     ways.flatMap((way, place) =>
-      inner(spread(points, ways.length, place), 2)
+      inner(spread(points, ways.length, place), 4)
         .filter((point) => !(point === nowhereElse && way.includes('--adopt')))
         .map((point) => ({ point, way })),
     ),
@@ -74,7 +74,7 @@ describe.concurrent('killed', () => {
     }
   })
 
-  test.each(inner(undoFailpointsOf(actionKinds, ['start-service']), 2))(
+  test.each(inner(undoFailpointsOf(actionKinds, ['start-service']), 4))(
     'an undo at %s, then undo again',
     async (point) => {
       const { own, before } = await broken()

@@ -26,7 +26,7 @@ async function reading({ connect }: QueueDeployment): Promise<() => Promise<void
 
 describe.concurrent('while the service reads, killed', () => {
   test.each(
-    ways.flatMap((way, place) => inner(spread(points, ways.length, place), 1).map((point) => ({ point, way }))),
+    ways.flatMap((way, place) => inner(spread(points, ways.length, place), 2).map((point) => ({ point, way }))),
   )('at $point, then $way', async ({ point, way }) => {
     const own = await queueDeployment('3', { declares })
     const { operator, service } = own

@@ -58,7 +58,7 @@ async function overfull({ values, autoDelete = false }: (typeof kinds)[number]):
 }
 
 describe.concurrent('a queue that refuses what is too much, and holds more, has all of it afterwards: bounded', () => {
-  test.each(decisive(kinds, 2))(
+  test.each(decisive(kinds, 3))(
     '$kind',
     async (kind) => {
       const own = await overfull(kind)

@@ -94,7 +94,7 @@ test('a service that ends at once is a failure, and what to read is named', asyn
 })
 
 describe('killed, and gone on with or taken back', () => {
-  test.each(inner(failpointsOf(['stop-service', 'start-service']), 2))('a restart at %s', async (failpoint) => {
+  test.each(inner(failpointsOf(['stop-service', 'start-service']), 3))('a restart at %s', async (failpoint) => {
     const { someone, service } = all
     await someone.killedAt(failpoint, ['service', 'restart'])
     const ended = await someone.run(['resume', '--json'])
