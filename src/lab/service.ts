@@ -67,8 +67,7 @@ export async function stopLabService(lab: Pick<Lab, 'layout'>): Promise<void> {
 export async function killLabService(lab: Lab): Promise<void> {
   const service = await labService(lab)
   for (const { pid } of (await service.status()).instances) if (pid !== null) process.kill(pid, 'SIGKILL')
-  await until(lab, 'the killed service is gone', async () => (await service.status()).state !== 'running')
-  await recorded(unitIn(lab.layout.service))
+  await waitUntilEnded(lab)
 }
 
 /** Starts the stopped service. Throws UNAVAILABLE if its port is taken. */
@@ -104,7 +103,7 @@ export async function waitUntilServing(lab: Lab): Promise<void> {
   })
 }
 
-/** Waits until the service has exited by itself, and its status shows how. */
+/** Waits until the service has exited, and its status shows how. */
 export async function waitUntilEnded(lab: Lab): Promise<void> {
   await until(lab, 'the service exits', async () => (await serviceStatus(lab)).state !== 'running')
   await recorded(unitIn(lab.layout.service))

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { mayShare, runWarm } from '../support/warm/index.ts'
+import { mayShare, ofGo, runWarm } from '../support/warm/index.ts'
 
 export const program = join(dirname(fileURLToPath(import.meta.url)), '../../bin/run.js')
 
@@ -52,8 +52,7 @@ export async function freshPlace({ isApart = false } = {}): Promise<Place> {
         XDG_CACHE_HOME: compiled,
         LANG: 'C.UTF-8',
         TZ: 'UTC',
-        GOGC: process.env.GOGC ?? '',
-        GOMEMLIMIT: process.env.GOMEMLIMIT ?? '',
+        ...ofGo,
         ...environment,
       }
       if (!isApart && input === undefined && !meanwhile && mayShare(env))

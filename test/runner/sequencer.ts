@@ -4,7 +4,7 @@ import type { TestSpecification } from 'vitest/node'
 import { readTimes, root } from './times.ts'
 
 /** A worker whose next file is of another project ends, and loses all that it has loaded. */
-const orderOf = ['house', 'isolated', 'unit', 'servers-alone', 'servers']
+const order = ['house', 'isolated', 'unit', 'servers-alone', 'servers']
 
 /**
  * What needs no server begins first, while the servers are fetched and started; in each project what takes minutes, so
@@ -18,7 +18,7 @@ export default class SlowestFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     const isCampaign = files.some(({ project }) => project.name === 'campaign')
     if (isCampaign) return sorted.sort((one, other) => secondsOf(one) - secondsOf(other))
-    const placeOf = ({ project }: TestSpecification): number => orderOf.indexOf(project.name)
+    const placeOf = ({ project }: TestSpecification): number => order.indexOf(project.name)
     return sorted.sort((one, other) => placeOf(one) - placeOf(other) || secondsOf(other) - secondsOf(one))
   }
 }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { mayShare, runWarm } from '../../support/warm/index.ts'
+import { mayShare, ofGo, runWarm } from '../../support/warm/index.ts'
 
 /** Home folder of all operators, so that the program's compile cache is shared */
 const home = join(tmpdir(), `testops-admin-operators-${process.getuid?.() ?? 0}`)
@@ -84,8 +84,7 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
     LANG: 'C.UTF-8',
     TZ: 'UTC',
     NO_COLOR: '1',
-    GOGC: process.env['GOGC'] ?? '',
-    GOMEMLIMIT: process.env['GOMEMLIMIT'] ?? '',
+    ...ofGo,
     ...environment,
     TESTOPS_ADMIN_DEPLOYMENT: name,
     XDG_STATE_HOME: state,

@@ -28,6 +28,9 @@ const idle: Kept[] = []
 /** Variables that Node or libraries read as they start, and the one that kills or stops a command. */
 const ofItsOwn = ['TESTOPS_ADMIN_FAILPOINT', 'DEBUG', 'NODE_OPTIONS']
 
+/** For environments that a test makes itself: what vitest.config.ts gives to all Go programs */
+export const ofGo = { GOGC: process.env['GOGC'] ?? '', GOMEMLIMIT: process.env['GOMEMLIMIT'] ?? '' }
+
 /** True if a command may share a process: not in a campaign, and not if its environment needs a process of its own. */
 export const mayShare = (environment: Readonly<Record<string, string | undefined>>): boolean =>
   !isCampaign && !ofItsOwn.some((name) => environment[name] !== undefined)
