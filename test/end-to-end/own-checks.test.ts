@@ -383,12 +383,12 @@ ${running(body)}`
   }, 120_000)
 
   test('none is late if none hangs, however long all of them take together', async () => {
-    // 3 seconds for each, and so 9 for a turn, of which all together take more
-    await configured(files(40, running(`await new Promise((done) => setTimeout(done, 1500)); ${fine}`)))
+    // 6 seconds for each, and so 18 for a turn, of which all together take more
+    await configured(files(48, running(`await new Promise((done) => setTimeout(done, 3050)); ${fine}`)))
     const begin = performance.now()
-    const ended = await examine('--timeout', '2')
-    expect(performance.now() - begin).toBeGreaterThan(9000)
-    expect(reportIn(ended).summary).toMatchObject({ ok: 40, unknown: 0 })
+    const ended = await examine('--timeout', '5')
+    expect(performance.now() - begin).toBeGreaterThan(18_000)
+    expect(reportIn(ended).summary).toMatchObject({ ok: 48, unknown: 0 })
   }, 120_000)
 
   test('where all hang, the run ends all the same', async () => {
