@@ -148,6 +148,9 @@ export function isOfLine(version: string, line: RabbitmqLine): boolean {
   return isFour && (line === '4.3' || !deniesByItself)
 }
 
+/** The plugins that brokers of the lab and of tests enable. */
+export const brokerPlugins = ['rabbitmq_management', 'rabbitmq_shovel', 'rabbitmq_shovel_management'] as const
+
 /**
  * Lines that make the lists of the management API lag by at most a second, not five: the plugin copies what it lists as
  * often as it takes the finest of these samples.

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { debianMirror } from '../../../src/lab/servers/packages/debian.ts'
 import { cached } from '../../../src/lab/servers/packages/cache.ts'
+import { removeOtherPlugins } from '../../../src/lab/servers/packages/index.ts'
 import { silent, temporaryFolder } from './own-servers.ts'
 
 describe("the mirror comes from the machine's own apt configuration", () => {
@@ -69,5 +70,43 @@ describe('the cache', () => {
     }
     await expect(cached(cache, 'thing', failing, silent)).rejects.toThrow('no network')
     expect(await readdir(cache)).toEqual([])
+  })
+})
+
+describe('of the plugins of a broker', () => {
+  const applications: Readonly<Record<string, string>> = {
+    'rabbit-4.3.6': '{applications, [kernel,ra,\n  rabbit_common]}',
+    'rabbit_common-4.3.6': '{applications,[stdlib,rabbit]}',
+    'ra-2.2.0': '{optional_applications, []},\n{applications, []}',
+    'rabbitmq_management-4.3.6': '{applications, [rabbit,cowboy]}',
+    'cowboy-2.8.0': '{applications, [kernel]}',
+    'rabbitmq_mqtt-4.3.6': '{applications, [rabbit,jose]}',
+    'jose-1.11.1': '{applications, [kernel]}',
+  }
+  const plugins = async (changed: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const folder = await temporaryFolder()
+    for (const [name, text] of Object.entries({ ...applications, ...changed })) {
+      await mkdir(join(folder, name, 'ebin'), { recursive: true })
+      await writeFile(join(folder, name, 'ebin', `${name.slice(0, name.lastIndexOf('-'))}.app`), text)
+    }
+    await writeFile(join(folder, 'README'), '')
+    await mkdir(join(folder, 'unknown'))
+    return folder
+  }
+
+  test('those stay that it and the named ones need, and what is no plugin', async () => {
+    const folder = await plugins()
+    await removeOtherPlugins(folder, ['rabbitmq_management'])
+    const { 'rabbitmq_mqtt-4.3.6': _, 'jose-1.11.1': __, ...kept } = applications
+    expect((await readdir(folder)).toSorted()).toEqual([...Object.keys(kept), 'README', 'unknown'].toSorted())
+  })
+
+  test.each([
+    ['it is not known what one needs', { 'jose-1.11.1': '{application, jose}' }, ['rabbitmq_management']],
+    ['a named one is missing', {}, ['rabbitmq_shovel']],
+  ])('all stay if %s', async (_, changed, named) => {
+    const folder = await plugins(changed)
+    await removeOtherPlugins(folder, named)
+    expect((await readdir(folder)).toSorted()).toEqual([...Object.keys(applications), 'README', 'unknown'].toSorted())
   })
 })

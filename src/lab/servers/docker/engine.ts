@@ -11,7 +11,7 @@ import { managementAnswers } from '../local/rabbitmq.ts'
 import { cached, cacheFolder } from '../packages/cache.ts'
 import { installFromNpm } from '../packages/npm.ts'
 import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest, StartOptions } from '../types.ts'
-import { brokerLines } from '../types.ts'
+import { brokerLines, brokerPlugins } from '../types.ts'
 
 /** The newest testcontainers that runs on Node 20. */
 const testcontainersVersion = '11.14.0'
@@ -258,7 +258,6 @@ function redis(record: ServerRecord, request: ServerRequest): ContainerPlan {
 function rabbitmq(record: ServerRecord): ContainerPlan {
   const line = record.line ?? '3'
   const lines = [`default_user = ${record.user}`, `default_pass = ${record.password}`, ...brokerLines(line)]
-  const plugins = '[rabbitmq_management,rabbitmq_shovel,rabbitmq_shovel_management].'
   return {
     image: `rabbitmq:${brokerTags[line]}-management`,
     ports: { main: 5672, management: 15672 },
@@ -267,7 +266,7 @@ function rabbitmq(record: ServerRecord): ContainerPlan {
     },
     command: withConfiguration(
       '/etc/rabbitmq/conf.d/90-lab.conf',
-      `printf '%s\\n' '${plugins}' > /etc/rabbitmq/enabled_plugins && exec docker-entrypoint.sh rabbitmq-server`,
+      `printf '%s\\n' '[${brokerPlugins.join()}].' > /etc/rabbitmq/enabled_plugins && exec docker-entrypoint.sh rabbitmq-server`,
     ),
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { AdminError, messageOf } from '../../../core/error.ts'
 import { tryProgram } from '../try-program.ts'
 import type { ProgramsOf, ServerRecord } from '../types.ts'
-import { brokerLines } from '../types.ts'
+import { brokerLines, brokerPlugins } from '../types.ts'
 import { accepts, freePort, loopback } from './ports.ts'
 import type { LocalKind, LocalRecord } from './processes.ts'
 import { signalProcess, startDetached } from './processes.ts'
@@ -75,7 +75,7 @@ export const localRabbitmq: LocalKind = {
     for (const folder of ['home', 'conf', 'data', 'log']) await mkdir(join(home, folder), { mode: 0o700 })
     const files: Readonly<Record<string, string>> = {
       'home/.erlang.cookie': randomBytes(15).toString('hex'),
-      'conf/enabled_plugins': '[rabbitmq_management,rabbitmq_shovel,rabbitmq_shovel_management].\n',
+      'conf/enabled_plugins': `[${brokerPlugins.join()}].\n`,
       'conf/rabbitmq.conf': `${configuration(record).join('\n')}\n`,
       // so that Erlang finds its own machine even if /etc/hosts is missing
       'conf/inetrc': '{host, {127,0,0,1}, ["localhost"]}.\n{lookup, [file, native]}.\n',
