@@ -101,7 +101,8 @@ export function notReplaced(path: string, cause: unknown): AdminError {
       { cause },
     )
   }
-  const [why, look] = noRoom(path, cause) ?? [messageOf(cause), typed(['ls', '-ld', dirname(path), path])]
+  const said = code === 'ENOENT' ? 'its folder does not exist' : messageOf(cause)
+  const [why, look] = noRoom(path, cause) ?? [said, typed(['ls', '-ld', dirname(path), path])]
   return new AdminError('UNAVAILABLE', `${path} cannot be changed: ${why}`, [look], { cause })
 }
 

@@ -83,6 +83,23 @@ export async function writeOutputFiles<F>(
 }
 
 /**
+ * Writes the files before anything is printed, since what is printed says with which exit code the command ends.
+ * Returns why a file was not written, to be thrown once that is printed; null: all were.
+ */
+export async function writtenBefore<F>(
+  outputs: readonly OutputFile<F>[],
+  textOf: (format: F) => string,
+): Promise<AdminError | null> {
+  try {
+    await writeOutputFiles(outputs, textOf)
+    return null
+  } catch (error) {
+    if (error instanceof AdminError) return error
+    throw error
+  }
+}
+
+/**
  * Returns the absolute path of a file to write: where a link leads to, if it is one. Throws USAGE if something else has
  * that name; FORBIDDEN, UNAVAILABLE if the file cannot be written, as far as that shows without trying.
  */

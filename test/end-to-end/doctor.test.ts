@@ -94,7 +94,7 @@ describe('a deployment of which nothing answers', () => {
     expect(ended.exitCode).toBe(1)
     expect(reportIn(ended).rootCauses).toEqual(['broker/reachable'])
     expect(ended.stderr).toContain('1 problem: broker/reachable. Trying again in 1 s; giving up in')
-    expect(ended.milliseconds).toBeLessThan(6000)
+    expect(ended.milliseconds).toBeLessThan(30_000)
   })
 
   test('is watched until interrupted, with a line for what has changed', async () => {
@@ -150,7 +150,7 @@ describe('parts that accept a connection and never answer', () => {
     expect(JSON.parse(ended.stdout)).toEqual({
       error: { code: 'BUG', message: 'this is a bug in testops-admin: unforeseen', suggestions: [] },
     })
-    expect(ended.milliseconds).toBeLessThan(6000)
+    expect(ended.milliseconds).toBeLessThan(30_000)
   })
 
   test('waiting for what will never come is a bug, and no end without a word', async () => {
@@ -186,7 +186,7 @@ describe('parts that accept a connection and never answer', () => {
     expect(ended).toMatchObject({ exitCode: 6, stderr: '' })
     expect(faultsOf('error', JSON.parse(ended.stdout))).toEqual([])
     expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'INTERRUPTED' } })
-    expect(performance.now() - since).toBeLessThan(6000)
+    expect(performance.now() - since).toBeLessThan(30_000)
   })
 })
 
@@ -214,7 +214,7 @@ describe('a status command that neither answers nor ends', () => {
       },
     })
     expect(ended.exitCode).toBe(exitCode)
-    expect(performance.now() - since).toBeLessThan(5000)
+    expect(performance.now() - since).toBeLessThan(30_000)
     // what was killed is listed until the system has come to it
     await expect.poll(() => processesWith([mark]), { timeout: 5000 }).toEqual([])
   })

@@ -111,6 +111,28 @@ test('the report of several is written to files, too, and one -d twice is one de
   expect(JSON.parse(one.stdout)).toMatchObject({ deployment: 'a' })
 })
 
+test('the last line says with which exit code it ends, also if the folder of --output is removed meanwhile', async () => {
+  const folder = join(place.directory, 'reports')
+  await mkdir(join(place.directory, 'checks'))
+  await place.write(
+    'checks/removing.mjs',
+    "import fs from 'node:fs'\nexport default {version: 1, title: 'it removes', " +
+      "remedy: {text: 'Do it.', commands: []}, " +
+      `run: () => (fs.rmSync(${JSON.stringify(folder)}, {recursive: true, force: true}), {status: 'ok', detail: 'fine'})}`,
+  )
+  const own = '{url: "http://127.0.0.1:1", checks: [checks/removing.mjs]}'
+  await place.write('testops-admin.yaml', `deployments:\n  a: ${own}\n  b: ${own}\n`)
+  for (const [words, said] of [
+    [['-d', 'a'], /^Healthy: 1 ok\. Exit code 69\.$/m],
+    [['--all'], /^2 deployments: 2 healthy\. Exit code 69\.$/m],
+  ] as const) {
+    await mkdir(folder)
+    const ended = await place.run(['doctor', ...words, '--only', 'own', '--output', 'reports/a.json'])
+    expect([ended.exitCode, ended.stdout], ended.stderr).toEqual([69, expect.stringMatching(said)])
+    expect(ended.stderr).toContain('reports/a.json')
+  }
+})
+
 describe('own checks of several deployments', () => {
   const check = (outcome: object): string =>
     "export default {version: 1, title: 'few rows wait', remedy: {text: 'Do it.', commands: []}, " +

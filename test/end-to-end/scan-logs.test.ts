@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, mkdir, readFile, symlink } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -99,6 +99,22 @@ describe('the result is written', () => {
     child.stdin.end(failed)
     expect(await once(child, 'close')).toEqual([1, null])
     expect(printed).toMatch(/^<!doctype html>\n[^]*<\/html>\n$/)
+  })
+
+  test('or the last line names the exit code of what went wrong', async () => {
+    const folder = join(place.directory, 'reports')
+    await mkdir(folder)
+    const child = piped('scan-logs', '-', '--follow', '--output', join(folder, 'a.json'))
+    let [printed, said] = ['', '']
+    child.stderr.on('data', (block: Buffer) => (said += block.toString()))
+    child.stdout.on('data', (block: Buffer) => (printed += block.toString()))
+    child.stdin.write(failed)
+    await expect.poll(() => printed + said, { timeout: 30_000 }).toContain('http-failed')
+    await rm(folder, { recursive: true })
+    child.stdin.end()
+    expect(await once(child, 'close')).toEqual([69, null])
+    expect(printed.replace(/\s+/g, ' ')).toContain('1 problem: http-failed. Exit code 69.')
+    expect(said).toContain('a.json')
   })
 
   test('but into no log that is read, and no file whose name says no format', async () => {

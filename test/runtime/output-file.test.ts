@@ -14,6 +14,7 @@ test.each([
   ],
   ['ENOSPC', 'UNAVAILABLE', 'the disk is full', ['df -H /a']],
   ['EDQUOT', 'UNAVAILABLE', 'the disk quota is used up', ['quota -s']],
+  ['ENOENT', 'UNAVAILABLE', 'its folder does not exist', ['ls -ld /a /a/b']],
   ['EIO', 'UNAVAILABLE', 'i/o error', ['ls -ld /a /a/b']],
 ])('%s: what helps is suggested', (code, kind, why, suggestions) => {
   expect(notReplaced('/a/b', Object.assign(new Error('i/o error'), { code }))).toMatchObject({

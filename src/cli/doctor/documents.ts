@@ -1,4 +1,5 @@
 import type { DoctorReport } from '../../core/check.ts'
+import type { AdminError } from '../../core/error.ts'
 import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { doctorHtml } from '../../output/doctor/html.ts'
 import { doctorJunit, doctorMarkdown, doctorPrometheus } from '../../output/doctor/formats.ts'
@@ -6,7 +7,7 @@ import type { FailOn } from '../../engine/report.ts'
 import { reportIn } from '../../core/translation.ts'
 import type { Translation } from '../../core/translation.ts'
 import { plainScreen } from '../../output/paint.ts'
-import { outputFiles, writeOutputFiles } from '../../runtime/output-file.ts'
+import { outputFiles, writtenBefore } from '../../runtime/output-file.ts'
 import type { OutputFile } from '../../runtime/output-file.ts'
 import { isDocument, isForPrograms, reportText } from './print.ts'
 import type { DocumentFormat, Format } from './print.ts'
@@ -53,13 +54,13 @@ export async function outputsOf(names: readonly string[]): Promise<Outputs> {
   return outputFiles(names, { endings, example: '--output report.md --output report.xml' })
 }
 
-/** Writes the report to each file. Throws as `writeOutputFiles`. */
+/** Writes the report to each file. Returns as `writtenBefore`. */
 export async function writeOutputs(
   outputs: Outputs,
   report: DoctorReport,
   { verbose, ...judged }: Judged & { verbose: boolean },
-): Promise<void> {
-  await writeOutputFiles(outputs, (format) =>
+): Promise<AdminError | null> {
+  return writtenBefore(outputs, (format) =>
     isDocument(format)
       ? documentText(report, format, judged)
       : reportText(report, format, { ...judged, screen: plainScreen, verbose }),

@@ -173,14 +173,15 @@ export async function examineAs(
           : await once(flags, examined, checks, streams)
       const exitCode = exitCodeOf(report, flags['fail-on'])
       if (flags.watch) return exitCode
+      const judged = { exitCode, failOn: flags['fail-on'], verbose: flags.verbose, translation }
+      const failure = (await documents?.writeOutputs(outputs, report, judged)) ?? null
       print(
         stdout,
         isDocument(format)
-          ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'], translation })
-          : textOf(flags, format, report, stdout),
+          ? documents!.documentText(report, format, judged)
+          : textOf(flags, format, report, stdout, failure?.exitCode),
       )
-      const judged = { exitCode, failOn: flags['fail-on'], verbose: flags.verbose, translation }
-      await documents?.writeOutputs(outputs, report, judged)
+      if (failure) throw failure
       return exitCode
     } finally {
       await examined.close()
@@ -305,10 +306,16 @@ async function watchOn(
   })
 }
 
-function textOf(flags: DoctorFlags, format: Format, report: DoctorReport, stdout: Stream): string {
+function textOf(
+  flags: DoctorFlags,
+  format: Format,
+  report: DoctorReport,
+  stdout: Stream,
+  exitCode: number = exitCodeOf(report, flags['fail-on']),
+): string {
   return reportText(report, format, {
     screen: screenOf(stdout),
-    exitCode: exitCodeOf(report, flags['fail-on']),
+    exitCode,
     verbose: flags.verbose,
     translation: flags.translation,
   })

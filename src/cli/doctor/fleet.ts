@@ -71,23 +71,22 @@ export async function examineFleet(
     const chosen = await everySelected(request, names)
     const examined = await examineEach(chosen, flags, checks, signal)
     const exitCode = worstOf(examined.map((it) => it.exitCode))
-    const text = async (as: Format | DocumentFormat, screen: Screen): Promise<string> =>
+    const text = async (as: Format | DocumentFormat, screen: Screen, endsWith = exitCode): Promise<string> =>
       textOf(examined, as, {
         screen,
-        exitCode,
+        exitCode: endsWith,
         verbose: flags.verbose,
         failOn: flags['fail-on'],
         config: flags.config,
         translation: flags.translation,
       })
-    print(process.stdout, await text(format, screenOf(process.stdout)))
-    if (outputs.length > 0) {
-      const texts = new Map(
-        await Promise.all(outputs.map(async (it) => [it.format, await text(it.format, plainScreen)] as const)),
-      )
-      const { writeOutputFiles } = await import('../../runtime/output-file.ts')
-      await writeOutputFiles(outputs, (as) => texts.get(as)!)
-    }
+    const texts = new Map(
+      await Promise.all(outputs.map(async (it) => [it.format, await text(it.format, plainScreen)] as const)),
+    )
+    const { writtenBefore } = await import('../../runtime/output-file.ts')
+    const failure = await writtenBefore(outputs, (as) => texts.get(as)!)
+    print(process.stdout, await text(format, screenOf(process.stdout), failure?.exitCode))
+    if (failure) throw failure
     return exitCode
   })
 }

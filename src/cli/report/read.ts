@@ -205,13 +205,15 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
       )
     const screen = screenOf(process.stdout)
     const { verbose, translation } = flags
+    const as = { exitCode, failOn: flags['fail-on'], verbose, translation }
+    const failure = (await documents?.writeOutputs(outputs, report, as)) ?? null
     print(
       process.stdout,
       isDocument(format)
-        ? documents!.documentText(report, format, { exitCode, failOn: flags['fail-on'], translation })
-        : reportText(report, format, { screen, exitCode, verbose, translation }),
+        ? documents!.documentText(report, format, as)
+        : reportText(report, format, { screen, exitCode: failure?.exitCode ?? exitCode, verbose, translation }),
     )
-    await documents?.writeOutputs(outputs, report, { exitCode, failOn: flags['fail-on'], verbose, translation })
+    if (failure) throw failure
     return exitCode
   })
 }

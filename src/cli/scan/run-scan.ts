@@ -53,10 +53,15 @@ export async function scanAs(names: readonly string[], flags: ScanFlags): Promis
   const shown = withoutSecretsIn(document)
   const isPage = [format, ...(outputs ?? []).map((it) => it.format)].includes('html')
   const page = isPage ? (await import('../../output/scan/html.ts')).scanHtml(shown, exitCode) : ''
-  const textOf = (format: ScanFormat, screen: Screen): string =>
-    ({ table: () => scanText(shown, { screen, exitCode }), html: () => page, json: () => jsonText(shown) })[format]()
-  print(process.stdout, textOf(format, screenOf(process.stdout)))
-  await files?.writeOutputFiles(outputs ?? [], (format) => textOf(format, plainScreen))
+  const textOf = (format: ScanFormat, screen: Screen, endsWith = exitCode): string =>
+    ({
+      table: () => scanText(shown, { screen, exitCode: endsWith }),
+      html: () => page,
+      json: () => jsonText(shown),
+    })[format]()
+  const failure = (await files?.writtenBefore(outputs ?? [], (format) => textOf(format, plainScreen))) ?? null
+  print(process.stdout, textOf(format, screenOf(process.stdout), failure?.exitCode))
+  if (failure) throw failure
   return exitCode
 }
 

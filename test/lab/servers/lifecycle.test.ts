@@ -91,7 +91,8 @@ test('RabbitMQ keeps its data when stopped, when killed, and leaves nothing when
   await removeServer(record)
   await removeServer(record)
   expect(await leftOf(record)).toEqual([])
-})
+  // three starts and two programs of Erlang
+}, 180_000)
 
 test('a broker is controlled: its memory alarm is raised and cleared', async () => {
   const record = await ownServer({ kind: 'rabbitmq', rabbitmq: { line: '4.3' } })
