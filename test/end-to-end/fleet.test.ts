@@ -111,14 +111,15 @@ test('the report of several is written to files, too, and one -d twice is one de
   expect(JSON.parse(one.stdout)).toMatchObject({ deployment: 'a' })
 })
 
-test('the last line says with which exit code it ends, also if the folder of --output is removed meanwhile', async () => {
+test('the last line says with which exit code it ends, also if a file cannot be written', async () => {
   const folder = join(place.directory, 'reports')
   await mkdir(join(place.directory, 'checks'))
   await place.write(
     'checks/removing.mjs',
     "import fs from 'node:fs'\nexport default {version: 1, title: 'it removes', " +
       "remedy: {text: 'Do it.', commands: []}, " +
-      `run: () => (fs.rmSync(${JSON.stringify(folder)}, {recursive: true, force: true}), {status: 'ok', detail: 'fine'})}`,
+      `run: () => (fs.rmSync(${JSON.stringify(folder)}, {recursive: true, force: true}), ` +
+      "{status: 'ok', detail: 'fine'})}",
   )
   const own = '{url: "http://127.0.0.1:1", checks: [checks/removing.mjs]}'
   await place.write('testops-admin.yaml', `deployments:\n  a: ${own}\n  b: ${own}\n`)

@@ -266,7 +266,8 @@ function rabbitmq(record: ServerRecord): ContainerPlan {
     },
     command: withConfiguration(
       '/etc/rabbitmq/conf.d/90-lab.conf',
-      `printf '%s\\n' '[${brokerPlugins.join()}].' > /etc/rabbitmq/enabled_plugins && exec docker-entrypoint.sh rabbitmq-server`,
+      `printf '%s\\n' '[${brokerPlugins.join()}].' > /etc/rabbitmq/enabled_plugins && ` +
+        'exec docker-entrypoint.sh rabbitmq-server',
     ),
   }
 }
