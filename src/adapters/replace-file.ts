@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { constants } from 'node:fs'
-import { access, lstat, mkdir, open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
+import { access, lstat, mkdir, open, readFile, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import { command } from '../core/shell-command.ts'
 import type { ShellCommand } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
+import { hasEnded, markOf } from './process-identity.ts'
 
 /**
  * Replaces the content of a file in one step, synced, with the same mode and owner. Readers, even after a crash, find
@@ -13,12 +15,10 @@ import { typed } from '../core/typed.ts'
  * Throws FORBIDDEN, UNAVAILABLE.
  */
 export async function replaceFile(path: string, { from, to }: { from: Buffer | null; to: Buffer }): Promise<boolean> {
-  // a killed process may have left this file behind: it is replaced
-  const next = join(dirname(path), `.${basename(path)}.testops-admin.new`)
+  const next = await nextOf(path)
   try {
     const before = await statOf(path)
     if (before) await access(path, constants.W_OK)
-    await rm(next, { force: true })
     await writeSynced(next, to, before)
     const current = await readFile(path).catch(nullIfMissing)
     const isAsSeen = current === null || from === null ? current === from : current.equals(from)
@@ -33,6 +33,25 @@ export async function replaceFile(path: string, { from, to }: { from: Buffer | n
     await rm(next, { force: true }).catch(() => undefined)
     throw notReplaced(path, error)
   }
+}
+
+/**
+ * Returns a name in the same folder for what is to replace a file: no other process uses it. Removes what killed
+ * processes of this machine left there for that file.
+ */
+export async function nextOf(path: string): Promise<string> {
+  const folder = dirname(path)
+  // its own name may be as long as names can be
+  const prefix = `.${basename(path).slice(0, 40)}.testops-admin`
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(prefix) || !name.endsWith('.new')) continue
+    const mark = name.slice(prefix.length).replace(/^-(.*)-[\da-f]{8}\.new$/, '$1')
+    // that of former versions names no process
+    if (mark === '.new' || (await hasEnded(mark)) === true)
+      await rm(join(folder, name), { force: true }).catch(() => undefined)
+  }
+  const mark = await markOf(process.pid).catch(() => 'unknown')
+  return join(folder, `${prefix}-${mark}-${randomBytes(4).toString('hex')}.new`)
 }
 
 /** Throws FORBIDDEN, UNAVAILABLE if `replaceFile` would, as far as that shows without trying. */
@@ -101,7 +120,7 @@ export function notReplaced(path: string, cause: unknown): AdminError {
       { cause },
     )
   }
-  const said = code === 'ENOENT' ? 'its folder does not exist' : messageOf(cause)
+  const said = code === 'ENOENT' && !existsSync(dirname(path)) ? 'its folder does not exist' : messageOf(cause)
   const [why, look] = noRoom(path, cause) ?? [said, typed(['ls', '-ld', dirname(path), path])]
   return new AdminError('UNAVAILABLE', `${path} cannot be changed: ${why}`, [look], { cause })
 }

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { chmod, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, extname, join, resolve } from 'node:path'
-import { assertReplaceable, editedAt, notReplaced, writeSynced } from '../adapters/replace-file.ts'
+import { extname, resolve } from 'node:path'
+import { assertReplaceable, editedAt, nextOf, notReplaced, writeSynced } from '../adapters/replace-file.ts'
 import { AdminError } from '../core/error.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -83,10 +82,10 @@ export async function writeOutputFiles<F>(
 }
 
 /**
- * Writes the files before anything is printed, since what is printed says with which exit code the command ends.
- * Returns why a file was not written, to be thrown once that is printed; null: all were.
+ * Writes a document to each file as `writeOutputFiles` does, and returns the error instead of throwing it; null: all
+ * are written. For commands that print their exit code: they print once they know it, and throw the error then.
  */
-export async function writtenBefore<F>(
+export async function tryWriteOutputFiles<F>(
   outputs: readonly OutputFile<F>[],
   textOf: (format: F) => string,
 ): Promise<AdminError | null> {
@@ -131,7 +130,7 @@ const usualMode = 0o666
  * existing file keeps its mode and owner. Throws FORBIDDEN, UNAVAILABLE.
  */
 async function writeOutput(path: string, text: string): Promise<void> {
-  const next = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.new`)
+  const next = await nextOf(path)
   try {
     const before = await stat(path).catch(() => null)
     await writeSynced(next, text, before)

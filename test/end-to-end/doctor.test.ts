@@ -94,6 +94,7 @@ describe('a deployment of which nothing answers', () => {
     expect(ended.exitCode).toBe(1)
     expect(reportIn(ended).rootCauses).toEqual(['broker/reachable'])
     expect(ended.stderr).toContain('1 problem: broker/reachable. Trying again in 1 s; giving up in')
+    expect(ended.stderr.match(/Trying again/g)!.length).toBeLessThanOrEqual(2)
     expect(ended.milliseconds).toBeLessThan(30_000)
   })
 
@@ -186,7 +187,7 @@ describe('parts that accept a connection and never answer', () => {
     expect(ended).toMatchObject({ exitCode: 6, stderr: '' })
     expect(faultsOf('error', JSON.parse(ended.stdout))).toEqual([])
     expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'INTERRUPTED' } })
-    expect(performance.now() - since).toBeLessThan(30_000)
+    expect(performance.now() - since).toBeLessThan(6000)
   })
 })
 
@@ -214,7 +215,7 @@ describe('a status command that neither answers nor ends', () => {
       },
     })
     expect(ended.exitCode).toBe(exitCode)
-    expect(performance.now() - since).toBeLessThan(30_000)
+    expect(performance.now() - since).toBeLessThan(5000)
     // what was killed is listed until the system has come to it
     await expect.poll(() => processesWith([mark]), { timeout: 5000 }).toEqual([])
   })

@@ -24,6 +24,11 @@ test.each([
   })
 })
 
+test('a missing file is not taken for a missing folder', () => {
+  const error = Object.assign(new Error('no such file'), { code: 'ENOENT' })
+  expect(notReplaced('/proc/b', error).message).toBe('/proc/b cannot be changed: no such file')
+})
+
 test('every file that was not written is named, and the others are written', async () => {
   const folder = await folderWith({ 'there/x': '' })
   const outputs = ['gone/a.md', 'there/b.md', 'gone/c.md'].map((name) => ({ path: join(folder, name), format: name }))

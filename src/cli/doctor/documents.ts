@@ -7,7 +7,7 @@ import type { FailOn } from '../../engine/report.ts'
 import { reportIn } from '../../core/translation.ts'
 import type { Translation } from '../../core/translation.ts'
 import { plainScreen } from '../../output/paint.ts'
-import { outputFiles, writtenBefore } from '../../runtime/output-file.ts'
+import { outputFiles, tryWriteOutputFiles } from '../../runtime/output-file.ts'
 import type { OutputFile } from '../../runtime/output-file.ts'
 import { isDocument, isForPrograms, reportText } from './print.ts'
 import type { DocumentFormat, Format } from './print.ts'
@@ -54,13 +54,13 @@ export async function outputsOf(names: readonly string[]): Promise<Outputs> {
   return outputFiles(names, { endings, example: '--output report.md --output report.xml' })
 }
 
-/** Writes the report to each file. Returns as `writtenBefore`. */
+/** Writes the report to each file. Returns why one was not written; null: all are. */
 export async function writeOutputs(
   outputs: Outputs,
   report: DoctorReport,
   { verbose, ...judged }: Judged & { verbose: boolean },
 ): Promise<AdminError | null> {
-  return writtenBefore(outputs, (format) =>
+  return tryWriteOutputFiles(outputs, (format) =>
     isDocument(format)
       ? documentText(report, format, judged)
       : reportText(report, format, { ...judged, screen: plainScreen, verbose }),

@@ -139,7 +139,7 @@ type Stream = Pick<NodeJS.WritableStream, 'write' | 'once'> & { isTTY?: boolean;
 
 /**
  * Examines by the chosen checks of the catalogue and the deployment's own, once, until healthy, or repeatedly. Prints;
- * returns the exit code. Throws USAGE for a watch with JSON.
+ * returns the exit code. Throws USAGE for a watch with JSON, and what writing `--output` throws.
  */
 export async function examineAs(
   flags: DoctorFlags,
@@ -175,11 +175,14 @@ export async function examineAs(
       if (flags.watch) return exitCode
       const judged = { exitCode, failOn: flags['fail-on'], verbose: flags.verbose, translation }
       const failure = (await documents?.writeOutputs(outputs, report, judged)) ?? null
+      // which prints the one JSON document
+      if (failure && format === 'json') throw failure
+      const ended = failure?.exitCode ?? exitCode
       print(
         stdout,
         isDocument(format)
-          ? documents!.documentText(report, format, judged)
-          : textOf(flags, format, report, stdout, failure?.exitCode),
+          ? documents!.documentText(report, format, { ...judged, exitCode: ended })
+          : textOf(flags, format, report, stdout, ended),
       )
       if (failure) throw failure
       return exitCode

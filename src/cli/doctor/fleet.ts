@@ -83,8 +83,10 @@ export async function examineFleet(
     const texts = new Map(
       await Promise.all(outputs.map(async (it) => [it.format, await text(it.format, plainScreen)] as const)),
     )
-    const { writtenBefore } = await import('../../runtime/output-file.ts')
-    const failure = await writtenBefore(outputs, (as) => texts.get(as)!)
+    const { tryWriteOutputFiles } = await import('../../runtime/output-file.ts')
+    const failure = await tryWriteOutputFiles(outputs, (as) => texts.get(as)!)
+    // which prints the one JSON document
+    if (failure && format === 'json') throw failure
     print(process.stdout, await text(format, screenOf(process.stdout), failure?.exitCode))
     if (failure) throw failure
     return exitCode

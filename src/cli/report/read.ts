@@ -207,11 +207,14 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     const { verbose, translation } = flags
     const as = { exitCode, failOn: flags['fail-on'], verbose, translation }
     const failure = (await documents?.writeOutputs(outputs, report, as)) ?? null
+    // which prints the one JSON document
+    if (failure && format === 'json') throw failure
+    const ended = { ...as, exitCode: failure?.exitCode ?? exitCode }
     print(
       process.stdout,
       isDocument(format)
-        ? documents!.documentText(report, format, as)
-        : reportText(report, format, { screen, exitCode: failure?.exitCode ?? exitCode, verbose, translation }),
+        ? documents!.documentText(report, format, ended)
+        : reportText(report, format, { ...ended, screen }),
     )
     if (failure) throw failure
     return exitCode

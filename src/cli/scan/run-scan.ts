@@ -52,14 +52,16 @@ export async function scanAs(names: readonly string[], flags: ScanFlags): Promis
   )
   const shown = withoutSecretsIn(document)
   const isPage = [format, ...(outputs ?? []).map((it) => it.format)].includes('html')
-  const page = isPage ? (await import('../../output/scan/html.ts')).scanHtml(shown, exitCode) : ''
+  const page = isPage ? await import('../../output/scan/html.ts') : null
   const textOf = (format: ScanFormat, screen: Screen, endsWith = exitCode): string =>
     ({
       table: () => scanText(shown, { screen, exitCode: endsWith }),
-      html: () => page,
+      html: () => page!.scanHtml(shown, endsWith),
       json: () => jsonText(shown),
     })[format]()
-  const failure = (await files?.writtenBefore(outputs ?? [], (format) => textOf(format, plainScreen))) ?? null
+  const failure = (await files?.tryWriteOutputFiles(outputs ?? [], (format) => textOf(format, plainScreen))) ?? null
+  // which prints the one JSON document
+  if (failure && format === 'json') throw failure
   print(process.stdout, textOf(format, screenOf(process.stdout), failure?.exitCode))
   if (failure) throw failure
   return exitCode

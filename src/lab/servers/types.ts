@@ -148,7 +148,10 @@ export function isOfLine(version: string, line: RabbitmqLine): boolean {
   return isFour && (line === '4.3' || !deniesByItself)
 }
 
-/** The plugins that brokers of the lab and of tests enable. */
+/**
+ * The plugins that brokers of the lab and of tests enable. Folders that former versions fetched have no others: for one
+ * more, what is fetched needs another name.
+ */
 export const brokerPlugins = ['rabbitmq_management', 'rabbitmq_shovel', 'rabbitmq_shovel_management'] as const
 
 /**

@@ -75,9 +75,11 @@ describe('the cache', () => {
 
 describe('of the plugins of a broker', () => {
   const applications: Readonly<Record<string, string>> = {
-    'rabbit-4.3.6': '{applications, [kernel,ra,\n  rabbit_common]}',
+    'rabbit-4.3.6': "{applications, [kernel, % the lists [1]\n  'ra',\n  rabbit_common]}",
     'rabbit_common-4.3.6': '{applications,[stdlib,rabbit]}',
-    'ra-2.2.0': '{optional_applications, []},\n{applications, []}',
+    'ra-2.2.0': '{optional_applications, [aten]},\n{applications, []}',
+    'aten-0.6.0-rc.1': '{applications, [kernel]},\n{included_applications,[seshat]}',
+    'seshat-1.0.1': '{applications, []}',
     'rabbitmq_management-4.3.6': '{applications, [rabbit,cowboy]}',
     'cowboy-2.8.0': '{applications, [kernel]}',
     'rabbitmq_mqtt-4.3.6': '{applications, [rabbit,jose]}',
@@ -87,7 +89,7 @@ describe('of the plugins of a broker', () => {
     const folder = await temporaryFolder()
     for (const [name, text] of Object.entries({ ...applications, ...changed })) {
       await mkdir(join(folder, name, 'ebin'), { recursive: true })
-      await writeFile(join(folder, name, 'ebin', `${name.slice(0, name.lastIndexOf('-'))}.app`), text)
+      await writeFile(join(folder, name, 'ebin', `${name.replace(/-.*/, '')}.app`), text)
     }
     await writeFile(join(folder, 'README'), '')
     await mkdir(join(folder, 'unknown'))

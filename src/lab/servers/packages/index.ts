@@ -103,6 +103,14 @@ async function obtainRabbitmq(
   }
 }
 
+/** Returns the applications that an Erlang application names as needed in its `.app` file; null: it names none. */
+function neededIn(text: string): string[] | null {
+  const lists = text.replaceAll(/%.*/g, '').matchAll(/\{(\w*applications),\s*\[([^\]]*)\]/g)
+  const all = new Map([...lists].map(([, name, names]) => [name, names!]))
+  if (!all.has('applications')) return null
+  return [...all.values()].flatMap((names) => names.split(',').map((it) => it.replaceAll(/[\s']/g, '')))
+}
+
 async function installation(root: string, suite: string): Promise<string> {
   const installations = join(root, 'usr/lib/rabbitmq/lib')
   const name = (await readdir(installations)).find((name) => name.startsWith('rabbitmq_server-'))
@@ -118,12 +126,12 @@ async function installation(root: string, suite: string): Promise<string> {
 export async function removeOtherPlugins(folder: string, named: readonly string[]): Promise<void> {
   const needs = new Map<string, { path: string; needed: string[] }>()
   for (const name of await readdir(folder)) {
-    const application = name.slice(0, name.lastIndexOf('-'))
-    const text = await readIfThere(join(folder, name, 'ebin', `${application}.app`))
-    if (text === null) continue
-    const list = /\{applications,\s*\[([^\]]*)\]/.exec(text)?.[1]
-    if (list === undefined) return
-    needs.set(application, { path: join(folder, name), needed: list.split(',').map((it) => it.trim()) })
+    const path = join(folder, name)
+    const [file, ...others] = (await list(join(path, 'ebin'))).filter((it) => it.endsWith('.app'))
+    if (file === undefined) continue
+    const needed = neededIn(await readFile(join(path, 'ebin', file), 'utf8'))
+    if (others.length > 0 || !needed) return
+    needs.set(file.slice(0, -'.app'.length), { path, needed })
   }
   const kept = new Set<string>()
   const keep = (application: string): void => {
@@ -203,14 +211,6 @@ async function isElf(path: string): Promise<boolean> {
     return buffer.equals(Buffer.from('\x7fELF', 'latin1'))
   } finally {
     await file.close()
-  }
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch {
-    return null
   }
 }
 

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { markOf } from '../../src/adapters/process-identity.ts'
+import { nextOf, replaceFile } from '../../src/adapters/replace-file.ts'
+
+let folder: string
+let file: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'testops-admin-replace-'))
+  file = join(folder, 'settings.env')
+})
+afterEach(async () => rm(folder, { recursive: true, force: true }))
+
+test('of several at the same moment each finds a whole file, and one that is refused changes nothing', async () => {
+  for (let round = 0; round < 40; round += 1) {
+    const from = Buffer.from(`before ${round}\n`)
+    await writeFile(file, from)
+    const texts = ['a', 'b', 'c'].map((name) => `${name.repeat(100_000)}\n`)
+    const done = await Promise.all(texts.map(async (text) => replaceFile(file, { from, to: Buffer.from(text) })))
+    const written = texts.filter((_, index) => done[index])
+    expect(written).toContain(await readFile(file, 'utf8'))
+    expect(await readdir(folder)).toEqual(['settings.env'])
+  }
+})
+
+test('what a killed process left is removed, and what is in use by another one stays', async () => {
+  const [gone, alive] = [spawn('sleep', ['60']), spawn('sleep', ['60'])]
+  try {
+    const nameOf = async (pid: number): Promise<string> =>
+      `.settings.env.testops-admin-${await markOf(pid)}-0123abcd.new`
+    const [left, used] = [await nameOf(gone.pid!), await nameOf(alive.pid!)]
+    const former = '.settings.env.testops-admin.new'
+    const others = ['.other.env.testops-admin.new', '.settings.env.testops-admin-nonsense.new']
+    for (const name of [left, used, former, ...others]) await writeFile(join(folder, name), 'half')
+    const ended = once(gone, 'exit')
+    gone.kill('SIGKILL')
+    await ended
+    expect(await replaceFile(file, { from: null, to: Buffer.from('A=1\n') })).toBe(true)
+    expect((await readdir(folder)).toSorted()).toEqual([used, ...others, 'settings.env'].toSorted())
+  } finally {
+    for (const child of [gone, alive]) child.kill('SIGKILL')
+  }
+})
+
+test('a name as long as names can be, and a folder of that name, are in nobody’s way', async () => {
+  const long = join(folder, 'é'.repeat(127))
+  expect(await replaceFile(long, { from: null, to: Buffer.from('A=1\n') })).toBe(true)
+  await mkdir(join(folder, '.settings.env.testops-admin.new'))
+  expect(await replaceFile(file, { from: null, to: Buffer.from('A=1\n') })).toBe(true)
+  expect(await readFile(long, 'utf8')).toBe(await readFile(file, 'utf8'))
+})
+
+test('two names are never the same', async () => {
+  expect(new Set(await Promise.all(Array.from({ length: 20 }, async () => nextOf(file)))).size).toBe(20)
+})
