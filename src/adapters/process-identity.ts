@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile, readlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { Server } from 'node:net'
 import { hostname } from 'node:os'
 import { promisify } from 'node:util'
+import { codeOf } from '../core/error.ts'
 
 /** Identifies a process, even after another one gets its number. */
 export interface ProcessIdentity {
@@ -17,8 +21,21 @@ export async function identify(pid: number): Promise<ProcessIdentity | null> {
   return startTime === null ? null : { pid, startTime }
 }
 
+/** True also for a process that the system hides from this user: it may be the one. */
 export async function isAlive({ pid, startTime }: ProcessIdentity): Promise<boolean> {
-  return (await identify(pid))?.startTime === startTime
+  const found = await identify(pid)
+  return found ? found.startTime === startTime : isHidden(pid)
+}
+
+/** True if the process is another user's and /proc does not show it, as with the mount option `hidepid`. */
+function isHidden(pid: number): boolean {
+  if (process.platform !== 'linux' || existsSync(`/proc/${pid}`)) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
 }
 
 async function fromProc(pid: number): Promise<string | null> {
@@ -50,13 +67,14 @@ export async function markOf(pid: number): Promise<string> {
 }
 
 /**
- * Returns true if the process of a mark has ended. Null if `mark` is invalid, or from another machine or container,
- * whose processes are not visible here.
+ * Returns true if the process of a mark has ended. Null if `mark` is invalid, or if the process would not be visible
+ * here: on another machine, in another container, or hidden from this user.
  */
 export async function hasEnded(mark: string): Promise<boolean | null> {
   const [, where, pid, began] = /^([\da-f]{8})-(\d+)-([\da-f]{8})$/.exec(mark) ?? []
   if (where === undefined || where !== (await machine())) return null
   const now = await identify(Number(pid))
+  if (now === null && isHidden(Number(pid))) return null
   return now === null || short(now.startTime) !== began
 }
 
@@ -99,4 +117,19 @@ async function worldOfProcesses(): Promise<string | null> {
   } catch {
     return null
   }
+}
+
+/**
+ * Takes a lock among the processes of this account on this machine; `close` gives it back. Null: another process has
+ * it. The lock is a socket without a file, so the system frees it however its holder ends. Only Linux has such sockets.
+ * Throws system errors.
+ */
+export function socketLock(key: string): Promise<Server | null> {
+  const mark = createHash('sha256').update(key).digest('hex').slice(0, 32)
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error) => (codeOf(error) === 'EADDRINUSE' ? resolve(null) : reject(error)))
+    server.listen(`\0testops-admin-${process.getuid?.() ?? 0}-${mark}`, () => resolve(server))
+    server.unref()
+  })
 }

@@ -2,19 +2,49 @@ import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { constants, existsSync } from 'node:fs'
 import { access, lstat, mkdir, open, readFile, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import type { Server } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import { command } from '../core/shell-command.ts'
 import type { ShellCommand } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
-import { hasEnded, markOf } from './process-identity.ts'
+import { hasEnded, markOf, socketLock } from './process-identity.ts'
+
+/** Milliseconds that another process may take to replace the same file */
+const patienceMs = 10_000
 
 /**
  * Replaces the content of a file in one step, synced, with the same mode and owner. Readers, even after a crash, find
- * the old or the new content. Returns false if it no longer holds `from` (null: is missing). `path` must not be a link.
- * Throws FORBIDDEN, UNAVAILABLE.
+ * the old or the new content. Returns false if it no longer holds `from` (null: is missing). Of several processes of
+ * this account on this machine, one at a time does it. `path` must not be a link. Throws FORBIDDEN, UNAVAILABLE.
  */
-export async function replaceFile(path: string, { from, to }: { from: Buffer | null; to: Buffer }): Promise<boolean> {
+export async function replaceFile(path: string, change: { from: Buffer | null; to: Buffer }): Promise<boolean> {
+  const lock = await turnAt(path)
+  try {
+    return await replaceInTurn(path, change)
+  } finally {
+    lock?.close()
+  }
+}
+
+/** Returns the lock of a file; null: this system has none. */
+async function turnAt(path: string): Promise<Server | null> {
+  if (process.platform !== 'linux') return null
+  const folder = await realpath(dirname(path)).catch(() => dirname(path))
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    const lock = await socketLock(`replace ${join(folder, basename(path))}`).catch((error: unknown) => {
+      throw notReplaced(path, error)
+    })
+    if (lock) return lock
+    if (Date.now() > deadline)
+      throw notReplaced(path, new Error(`another process has been replacing it for ${patienceMs / 1000} s`))
+    await sleep(20)
+  }
+}
+
+async function replaceInTurn(path: string, { from, to }: { from: Buffer | null; to: Buffer }): Promise<boolean> {
   const next = await nextOf(path)
   try {
     const before = await statOf(path)
@@ -27,7 +57,10 @@ export async function replaceFile(path: string, { from, to }: { from: Buffer | n
       return false
     }
     await rename(next, path)
-    await syncFolder(dirname(path))
+    // a folder that may be written, but not read, cannot be synced: the file is replaced all the same
+    await syncFolder(dirname(path)).catch((error: unknown) => {
+      if (codeOf(error) !== 'EACCES') throw error
+    })
     return true
   } catch (error) {
     await rm(next, { force: true }).catch(() => undefined)
@@ -35,23 +68,34 @@ export async function replaceFile(path: string, { from, to }: { from: Buffer | n
   }
 }
 
+/** Milliseconds after which a file is a leftover if it is not known whether its process runs, as in a container */
+const oldMs = 3_600_000
+/** Names that are looked at, at most: others may have made them */
+const mostLeft = 200
+
 /**
  * Returns a name in the same folder for what is to replace a file: no other process uses it. Removes what killed
- * processes of this machine left there for that file.
+ * processes left there for that file.
  */
 export async function nextOf(path: string): Promise<string> {
   const folder = dirname(path)
-  // its own name may be as long as names can be
-  const prefix = `.${basename(path).slice(0, 40)}.testops-admin`
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (!name.startsWith(prefix) || !name.endsWith('.new')) continue
-    const mark = name.slice(prefix.length).replace(/^-(.*)-[\da-f]{8}\.new$/, '$1')
-    // that of former versions names no process
-    if (mark === '.new' || (await hasEnded(mark)) === true)
-      await rm(join(folder, name), { force: true }).catch(() => undefined)
+  // the file's own name may be as long as names can be
+  const prefix = `.${[...basename(path)].slice(0, 40).join('')}.testops-admin-`
+  const ofFormerVersions = `.${basename(path)}.testops-admin.new`
+  const names = await readdir(folder).catch(() => [])
+  const left = names.filter((it) => it === ofFormerVersions || (it.startsWith(prefix) && it.endsWith('.new')))
+  for (const name of left.slice(0, mostLeft)) {
+    const [, mark = ''] = /^(.*)-[\da-f]{8}\.new$/.exec(name.slice(prefix.length)) ?? []
+    const isLeft = name === ofFormerVersions || ((await hasEnded(mark)) ?? (await isOld(join(folder, name))))
+    if (isLeft) await rm(join(folder, name), { force: true }).catch(() => undefined)
   }
   const mark = await markOf(process.pid).catch(() => 'unknown')
-  return join(folder, `${prefix}-${mark}-${randomBytes(4).toString('hex')}.new`)
+  return join(folder, `${prefix}${mark}-${randomBytes(4).toString('hex')}.new`)
+}
+
+async function isOld(path: string): Promise<boolean> {
+  const about = await lstat(path).catch(() => null)
+  return about !== null && Date.now() - about.mtimeMs > oldMs
 }
 
 /** Throws FORBIDDEN, UNAVAILABLE if `replaceFile` would, as far as that shows without trying. */

@@ -6,8 +6,9 @@ import { withoutSecretsIn } from '../core/redaction/document.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import { command, nested, withFilled } from '../core/shell-command.ts'
 import { onDeployment, typed, typedWords } from '../core/typed.ts'
+import { errorText } from '../output/error-text.ts'
 import type { ErrorDocument } from '../output/error-text.ts'
-import { beforeDashes, chosenIn } from './write.ts'
+import { beforeDashes, chosenIn, print, screenOf } from './write.ts'
 import type { Chosen } from './write.ts'
 
 /** Exit code for a bug in this program */
@@ -25,6 +26,20 @@ interface Failure {
 /** Returns what to say about anything that a command threw, without secrets; null if it only asked to exit. */
 export function failureOf(thrown: unknown, program: string): Failure | null {
   return withoutSecretsIn(saidOf(thrown, program))
+}
+
+/**
+ * Ends a command that has printed its result. Throws the error; if that result is the one JSON document, prints the
+ * error to standard error instead, and returns its exit code.
+ */
+export function endWith(error: AdminError, { isJson }: { isJson: boolean }): number {
+  if (!isJson) throw error
+  const { code, message, suggestions, exitCode } = error
+  print(
+    process.stderr,
+    errorText(withoutSecretsIn({ error: { code, message, suggestions } }), screenOf(process.stderr)),
+  )
+  return exitCode
 }
 
 function saidOf(thrown: unknown, program: string): Failure | null {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -15,14 +15,13 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(folder, { recursive: true, force: true }))
 
-test('of several at the same moment each finds a whole file, and one that is refused changes nothing', async () => {
+test('of several at the same moment one replaces the file, and the others change nothing', async () => {
   for (let round = 0; round < 40; round += 1) {
     const from = Buffer.from(`before ${round}\n`)
     await writeFile(file, from)
     const texts = ['a', 'b', 'c'].map((name) => `${name.repeat(100_000)}\n`)
     const done = await Promise.all(texts.map(async (text) => replaceFile(file, { from, to: Buffer.from(text) })))
-    const written = texts.filter((_, index) => done[index])
-    expect(written).toContain(await readFile(file, 'utf8'))
+    expect(texts.filter((_, index) => done[index])).toEqual([await readFile(file, 'utf8')])
     expect(await readdir(folder)).toEqual(['settings.env'])
   }
 })
@@ -35,7 +34,11 @@ test('what a killed process left is removed, and what is in use by another one s
     const [left, used] = [await nameOf(gone.pid!), await nameOf(alive.pid!)]
     const former = '.settings.env.testops-admin.new'
     const others = ['.other.env.testops-admin.new', '.settings.env.testops-admin-nonsense.new']
-    for (const name of [left, used, former, ...others]) await writeFile(join(folder, name), 'half')
+    const ofContainer = '.settings.env.testops-admin-00000000-7-00000000-0123abcd.new'
+    for (const name of [left, used, former, ofContainer, ...others]) await writeFile(join(folder, name), 'half')
+    const old = new Date(Date.now() - 2 * 3_600_000)
+    await utimes(join(folder, ofContainer), old, old)
+    await utimes(join(folder, used), old, old)
     const ended = once(gone, 'exit')
     gone.kill('SIGKILL')
     await ended
@@ -47,11 +50,15 @@ test('what a killed process left is removed, and what is in use by another one s
 })
 
 test('a name as long as names can be, and a folder of that name, are in nobody’s way', async () => {
-  const long = join(folder, 'é'.repeat(127))
+  const long = join(folder, `${'x'.repeat(39)}😀${'é'.repeat(100)}`)
+  const left = join(folder, `.${'x'.repeat(39)}😀.testops-admin-00000000-7-00000000-0123abcd.new`)
+  await writeFile(left, '')
+  await utimes(left, 0, 0)
   expect(await replaceFile(long, { from: null, to: Buffer.from('A=1\n') })).toBe(true)
   await mkdir(join(folder, '.settings.env.testops-admin.new'))
   expect(await replaceFile(file, { from: null, to: Buffer.from('A=1\n') })).toBe(true)
   expect(await readFile(long, 'utf8')).toBe(await readFile(file, 'utf8'))
+  expect((await readdir(folder)).length).toBe(3)
 })
 
 test('two names are never the same', async () => {

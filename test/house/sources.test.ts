@@ -29,6 +29,13 @@ test('no line of code is longer than 120 characters', () => {
   expect(long).toEqual([])
 })
 
+test('.gitignore leaves out no sources: the checks of types and style pass over what it names', () => {
+  const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n')
+  const inEveryFolder = ignored.filter((line) => line.endsWith('/') && !line.startsWith('/'))
+  expect(ignored).toContain('/packages/')
+  expect(inEveryFolder).toEqual([])
+})
+
 test('no text of the program holds a time as ISO writes it: `moment` writes those for people', () => {
   // an attribute of a page, and a flag that is typed again, are for programs
   const meant = /datetime="|command`--backup-taken /

@@ -8,6 +8,7 @@ import type { Say, Translation } from '../../core/translation.ts'
 import { summary, tell } from '../../output/doctor/verdict.ts'
 import { chosenDeployment } from '../chosen-deployment.ts'
 import { deadlineSlackMs } from '../../core/work.ts'
+import { endWith } from '../failure.ts'
 import { defaultTimeoutSeconds, interruptible, pause, withInterrupts, relayOf } from '../interrupt.ts'
 import { screenOf, print, tellLine } from '../write.ts'
 import { isDocument, liveList, printRound, reportText } from './print.ts'
@@ -175,16 +176,14 @@ export async function examineAs(
       if (flags.watch) return exitCode
       const judged = { exitCode, failOn: flags['fail-on'], verbose: flags.verbose, translation }
       const failure = (await documents?.writeOutputs(outputs, report, judged)) ?? null
-      // which prints the one JSON document
-      if (failure && format === 'json') throw failure
       const ended = failure?.exitCode ?? exitCode
       print(
         stdout,
         isDocument(format)
-          ? documents!.documentText(report, format, { ...judged, exitCode: ended })
+          ? documents!.documentText(report, format, format === 'prometheus' ? judged : { ...judged, exitCode: ended })
           : textOf(flags, format, report, stdout, ended),
       )
-      if (failure) throw failure
+      if (failure) return endWith(failure, { isJson: format === 'json' })
       return exitCode
     } finally {
       await examined.close()

@@ -15,7 +15,7 @@ import type { Translation } from '../../core/translation.ts'
 import type { Screen } from '../../output/paint.ts'
 import { deadlineSlackMs, Places, sideBySide } from '../../core/work.ts'
 import type { OneOfAll, SelectedDeployment } from '../../runtime/index.ts'
-import { failureOf } from '../failure.ts'
+import { endWith, failureOf } from '../failure.ts'
 import { defaultTimeoutSeconds, interruptible } from '../interrupt.ts'
 import { screenOf, cursor, draw, jsonText, print } from '../write.ts'
 import type { DoctorFlags } from './examine-as.ts'
@@ -85,10 +85,8 @@ export async function examineFleet(
     )
     const { tryWriteOutputFiles } = await import('../../runtime/output-file.ts')
     const failure = await tryWriteOutputFiles(outputs, (as) => texts.get(as)!)
-    // which prints the one JSON document
-    if (failure && format === 'json') throw failure
     print(process.stdout, await text(format, screenOf(process.stdout), failure?.exitCode))
-    if (failure) throw failure
+    if (failure) return endWith(failure, { isJson: format === 'json' })
     return exitCode
   })
 }

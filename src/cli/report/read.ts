@@ -18,6 +18,7 @@ import type { CheckNames } from '../doctor/session.ts'
 import { diagnosis, selectOwnChecks } from '../doctor/session.ts'
 import { reportText, isDocument } from '../doctor/print.ts'
 import type { DocumentFormat, Format } from '../doctor/print.ts'
+import { endWith } from '../failure.ts'
 import { interruptible } from '../interrupt.ts'
 import { screenOf, print, tellLine } from '../write.ts'
 
@@ -207,16 +208,14 @@ export async function examineReport(flags: FromFlags, checks: readonly Check[]):
     const { verbose, translation } = flags
     const as = { exitCode, failOn: flags['fail-on'], verbose, translation }
     const failure = (await documents?.writeOutputs(outputs, report, as)) ?? null
-    // which prints the one JSON document
-    if (failure && format === 'json') throw failure
     const ended = { ...as, exitCode: failure?.exitCode ?? exitCode }
     print(
       process.stdout,
       isDocument(format)
-        ? documents!.documentText(report, format, ended)
+        ? documents!.documentText(report, format, format === 'prometheus' ? as : ended)
         : reportText(report, format, { ...ended, screen }),
     )
-    if (failure) throw failure
+    if (failure) return endWith(failure, { isJson: format === 'json' })
     return exitCode
   })
 }

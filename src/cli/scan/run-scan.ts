@@ -7,6 +7,7 @@ import { plainScreen } from '../../output/paint.ts'
 import type { Screen } from '../../output/paint.ts'
 import { scanSummary } from '../../output/scan/document.ts'
 import type { ScanDocument } from '../../output/scan/document.ts'
+import { endWith } from '../failure.ts'
 import { pause, withInterrupts } from '../interrupt.ts'
 import { scanDocument } from './document.ts'
 import { deploymentSession, filesSession } from './session.ts'
@@ -60,10 +61,8 @@ export async function scanAs(names: readonly string[], flags: ScanFlags): Promis
       json: () => jsonText(shown),
     })[format]()
   const failure = (await files?.tryWriteOutputFiles(outputs ?? [], (format) => textOf(format, plainScreen))) ?? null
-  // which prints the one JSON document
-  if (failure && format === 'json') throw failure
   print(process.stdout, textOf(format, screenOf(process.stdout), failure?.exitCode))
-  if (failure) throw failure
+  if (failure) return endWith(failure, { isJson: format === 'json' })
   return exitCode
 }
 

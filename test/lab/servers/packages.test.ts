@@ -78,7 +78,8 @@ describe('of the plugins of a broker', () => {
     'rabbit-4.3.6': "{applications, [kernel, % the lists [1]\n  'ra',\n  rabbit_common]}",
     'rabbit_common-4.3.6': '{applications,[stdlib,rabbit]}',
     'ra-2.2.0': '{optional_applications, [aten]},\n{applications, []}',
-    'aten-0.6.0-rc.1': '{applications, [kernel]},\n{included_applications,[seshat]}',
+    'aten-0.6.0-rc.1':
+      '{applications, [kernel]},{env,[{applications,[]}]},{description, "5% [x"},{included_applications,[seshat]}',
     'seshat-1.0.1': '{applications, []}',
     'rabbitmq_management-4.3.6': '{applications, [rabbit,cowboy]}',
     'cowboy-2.8.0': '{applications, [kernel]}',
@@ -110,5 +111,12 @@ describe('of the plugins of a broker', () => {
     const folder = await plugins(changed)
     await removeOtherPlugins(folder, named)
     expect((await readdir(folder)).toSorted()).toEqual([...Object.keys(applications), 'README', 'unknown'].toSorted())
+  })
+
+  test('all stay if one folder has two', async () => {
+    const folder = await plugins()
+    await writeFile(join(folder, 'rabbitmq_mqtt-4.3.6/ebin/other.app'), '{applications, []}')
+    await removeOtherPlugins(folder, ['rabbitmq_management'])
+    expect(await readdir(folder)).toContain('jose-1.11.1')
   })
 })

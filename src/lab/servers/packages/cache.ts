@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import type { Server } from 'node:net'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { socketLock } from '../../../adapters/process-identity.ts'
 import { assertOwnFolder } from '../../../adapters/trust/assert.ts'
 import type { FolderKind } from '../../../adapters/trust/assert.ts'
 import { AdminError, messageOf } from '../../../core/error.ts'
@@ -80,17 +79,15 @@ async function makeCache(cache: string): Promise<void> {
  * so the system frees it however its holder exits.
  */
 export async function alone<T>(key: string, options: StartOptions, work: () => Promise<T>): Promise<T> {
-  const mark = createHash('sha256').update(key).digest('hex').slice(0, 32)
-  const name = `\0testops-admin-${process.getuid?.() ?? 0}-${mark}`
   const deadline = Date.now() + 15 * 60_000
-  let lock = await listen(name)
+  let lock = await lockOf(key)
   if (!lock) options.progress(`waiting for another process that is fetching ${key}`)
   while (!lock) {
     if (options.signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for another process')
     if (Date.now() > deadline)
       throw new AdminError('TIMED_OUT', `another process has been fetching ${key} for more than 15 minutes`)
     await sleep(200)
-    lock = await listen(name)
+    lock = await lockOf(key)
   }
   try {
     return await work()
@@ -108,14 +105,8 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-function listen(name: string): Promise<Server | null> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(null)
-      else reject(new AdminError('UNAVAILABLE', `could not lock the cache: ${messageOf(error)}`, [], { cause: error }))
-    })
-    server.listen(name, () => resolve(server))
-    server.unref()
+async function lockOf(key: string): Promise<Server | null> {
+  return socketLock(key).catch((error: unknown) => {
+    throw new AdminError('UNAVAILABLE', `could not lock the cache: ${messageOf(error)}`, [], { cause: error })
   })
 }

@@ -105,10 +105,10 @@ async function obtainRabbitmq(
 
 /** Returns the applications that an Erlang application names as needed in its `.app` file; null: it names none. */
 function neededIn(text: string): string[] | null {
-  const lists = text.replaceAll(/%.*/g, '').matchAll(/\{(\w*applications),\s*\[([^\]]*)\]/g)
-  const all = new Map([...lists].map(([, name, names]) => [name, names!]))
-  if (!all.has('applications')) return null
-  return [...all.values()].flatMap((names) => names.split(',').map((it) => it.replaceAll(/[\s']/g, '')))
+  const terms = text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '""').replaceAll(/%.*/g, '')
+  const lists = [...terms.matchAll(/\{(\w*applications),\s*\[([^\]]*)\]/g)]
+  if (!lists.some(([, name]) => name === 'applications')) return null
+  return lists.flatMap(([, , names]) => names!.split(',').map((it) => it.replaceAll(/[\s']/g, '')))
 }
 
 async function installation(root: string, suite: string): Promise<string> {
