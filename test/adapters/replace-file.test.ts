@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { markOf } from '../../src/adapters/process-identity.ts'
 import { nextOf, replaceFile } from '../../src/adapters/replace-file.ts'
+import { asNobody } from '../support/as-nobody.ts'
 
 let folder: string
 let file: string
@@ -63,4 +64,16 @@ test('a name as long as names can be, and a folder of that name, are in nobodyâ€
 
 test('two names are never the same', async () => {
   expect(new Set(await Promise.all(Array.from({ length: 20 }, async () => nextOf(file)))).size).toBe(20)
+})
+
+test('a file is replaced in a folder that may be written, but not read', async () => {
+  await chmod(folder, 0o755)
+  const own = join(folder, 'own')
+  await mkdir(own)
+  if (process.geteuid?.() === 0) await chown(own, 65_534, 65_534)
+  await chmod(own, 0o300)
+  const path = join(own, 'settings.env')
+  const done = await asNobody(async () => replaceFile(path, { from: null, to: Buffer.from('A=1\n') }))
+  await chmod(own, 0o700)
+  expect([done, await readFile(path, 'utf8')]).toEqual([true, 'A=1\n'])
 })
