@@ -63,39 +63,25 @@ export async function refuseInputs(
 }
 
 /**
- * Writes a document to each file, in one step: a reader finds the former document or this one. Throws FORBIDDEN,
- * UNAVAILABLE once it has tried all: why the first was not written, and which others were not.
+ * Writes a document to each file, in one step: a reader finds the former document or this one. Tries all, and returns
+ * why the first was not written and which others were not (FORBIDDEN, UNAVAILABLE); null: all are. The error is for the
+ * caller to throw once it has printed its result, whose exit code is that of the error.
  */
 export async function writeOutputFiles<F>(
   outputs: readonly OutputFile<F>[],
   textOf: (format: F) => string,
-): Promise<void> {
-  const failures: { path: string; error: unknown }[] = []
-  for (const { path, format } of outputs)
-    await writeOutput(path, textOf(format)).catch((error: unknown) => void failures.push({ path, error }))
-  const [first, ...others] = failures
-  if (!first) return
-  const { error } = first
-  if (others.length === 0 || !(error instanceof AdminError)) throw error
-  const more = others.map(({ path }) => path).join(', ')
-  throw new AdminError(error.code, `${error.message}. Not written either: ${more}`, error.suggestions, { cause: error })
-}
-
-/**
- * Writes a document to each file as `writeOutputFiles` does, and returns the error instead of throwing it; null: all
- * are written. For commands that print their exit code: they print once they know it, and throw the error then.
- */
-export async function tryWriteOutputFiles<F>(
-  outputs: readonly OutputFile<F>[],
-  textOf: (format: F) => string,
 ): Promise<AdminError | null> {
-  try {
-    await writeOutputFiles(outputs, textOf)
-    return null
-  } catch (error) {
-    if (error instanceof AdminError) return error
-    throw error
-  }
+  const failures: { path: string; error: AdminError }[] = []
+  for (const { path, format } of outputs)
+    await writeOutput(path, textOf(format)).catch((error: unknown) => {
+      if (!(error instanceof AdminError)) throw error
+      failures.push({ path, error })
+    })
+  const [first, ...others] = failures
+  if (!first || others.length === 0) return first?.error ?? null
+  const { code, message, suggestions } = first.error
+  const more = others.map(({ path }) => path).join(', ')
+  return new AdminError(code, `${message}. Not written either: ${more}`, suggestions, { cause: first.error })
 }
 
 /**

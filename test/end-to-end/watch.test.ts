@@ -101,7 +101,7 @@ describe('a watch', () => {
       meanwhile: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
     })
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(ended.milliseconds).toBeLessThan(15_000)
+    expect(ended.milliseconds).toBeLessThan(8000)
   })
 })
 

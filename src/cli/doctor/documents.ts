@@ -7,7 +7,7 @@ import type { FailOn } from '../../engine/report.ts'
 import { reportIn } from '../../core/translation.ts'
 import type { Translation } from '../../core/translation.ts'
 import { plainScreen } from '../../output/paint.ts'
-import { outputFiles, tryWriteOutputFiles } from '../../runtime/output-file.ts'
+import { outputFiles, writeOutputFiles } from '../../runtime/output-file.ts'
 import type { OutputFile } from '../../runtime/output-file.ts'
 import { isDocument, isForPrograms, reportText } from './print.ts'
 import type { DocumentFormat, Format } from './print.ts'
@@ -60,7 +60,7 @@ export async function writeOutputs(
   report: DoctorReport,
   { verbose, ...judged }: Judged & { verbose: boolean },
 ): Promise<AdminError | null> {
-  return tryWriteOutputFiles(outputs, (format) =>
+  return writeOutputFiles(outputs, (format) =>
     isDocument(format)
       ? documentText(report, format, judged)
       : reportText(report, format, { ...judged, screen: plainScreen, verbose }),

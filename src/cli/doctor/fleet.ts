@@ -83,8 +83,8 @@ export async function examineFleet(
     const texts = new Map(
       await Promise.all(outputs.map(async (it) => [it.format, await text(it.format, plainScreen)] as const)),
     )
-    const { tryWriteOutputFiles } = await import('../../runtime/output-file.ts')
-    const failure = await tryWriteOutputFiles(outputs, (as) => texts.get(as)!)
+    const { writeOutputFiles } = await import('../../runtime/output-file.ts')
+    const failure = await writeOutputFiles(outputs, (as) => texts.get(as)!)
     print(process.stdout, await text(format, screenOf(process.stdout), failure?.exitCode))
     if (failure) return endWith(failure, { isJson: format === 'json' })
     return exitCode

@@ -60,7 +60,7 @@ export async function scanAs(names: readonly string[], flags: ScanFlags): Promis
       html: () => page!.scanHtml(shown, endsWith),
       json: () => jsonText(shown),
     })[format]()
-  const failure = (await files?.tryWriteOutputFiles(outputs ?? [], (format) => textOf(format, plainScreen))) ?? null
+  const failure = (await files?.writeOutputFiles(outputs ?? [], (format) => textOf(format, plainScreen))) ?? null
   print(process.stdout, textOf(format, screenOf(process.stdout), failure?.exitCode))
   if (failure) return endWith(failure, { isJson: format === 'json' })
   return exitCode

@@ -163,7 +163,7 @@ test('a log command that hangs ends with whoever asked', async () => {
   const since = performance.now()
   interrupt.abort()
   expect(await reading).toBe("INTERRUPTED: `sh -c 'exec sleep 43'` was interrupted")
-  expect(performance.now() - since).toBeLessThan(20_000)
+  expect(performance.now() - since).toBeLessThan(2000)
 })
 
 test('settings that cannot be read, with the line that names them', async () => {
