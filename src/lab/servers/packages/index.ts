@@ -106,7 +106,7 @@ async function obtainRabbitmq(
 /** Returns the applications that an Erlang application names as needed in its `.app` file; null: it names none. */
 function neededIn(text: string): string[] | null {
   const terms = text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '""').replaceAll(/%.*/g, '')
-  const lists = [...terms.matchAll(/\{(\w*applications),\s*\[([^\]]*)\]/g)]
+  const lists = [...terms.matchAll(/\{(\w*applications),\s*\[([^\][]*)\]/g)]
   if (!lists.some(([, name]) => name === 'applications')) return null
   return lists.flatMap(([, , names]) => names!.split(',').map((it) => it.replaceAll(/[\s']/g, '')))
 }
