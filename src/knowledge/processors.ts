@@ -22,12 +22,14 @@ type Processors = readonly (readonly string[])[]
  */
 export function parseCpuinfo(text: string): string[][] {
   if (isCutShort(text)) return []
-  return [...new Map(flagsIn(text).map((flags) => [flags.join(' '), flags])).values()]
+  // a machine has hundreds of processors, and all say the same
+  const lines = new Set(Array.from(text.matchAll(/^flags[ \t]*:(.*)$/gm), ([, value]) => value!))
+  const flags = [...lines].map((line) => line.split(/\s+/).filter(Boolean))
+  return [...new Map(flags.map((own) => [own.join(' '), own])).values()]
 }
 
-function flagsIn(text: string): string[][] {
-  return [...text.matchAll(/^flags[ \t]*:(.*)$/gm)].map(([, value]) => value!.split(/\s+/).filter(Boolean))
-}
+const flagsLine = /^flags[ \t]*:/m
+const anyFlag = /^flags[ \t]*:.*\S/m
 
 /** The line that ends each processor on x86 (arch/x86/kernel/cpu/proc.c). */
 const lastLine = /^power management[ \t]*:/m
@@ -35,11 +37,11 @@ const lastLine = /^power management[ \t]*:/m
 /** True if a cpuinfo file ends too early, or lacks the flags of a processor. */
 export function isCutShort(text: string): boolean {
   const [head = '', ...processors] = text.split(/^processor[ \t]*:/m)
-  if (flagsIn(text).length === 0) return processors.length > 0 && otherArchitecture(text) === null
+  if (!flagsLine.test(text)) return processors.length > 0 && otherArchitecture(text) === null
   // the output of `grep flags` names no processor
-  const blocks = flagsIn(head).length > 0 ? [head, ...processors] : processors
+  const blocks = flagsLine.test(head) ? [head, ...processors] : processors
   const last = blocks.at(-1)!
-  if (blocks.some((it) => !flagsIn(it).some((flags) => flags.length > 0))) return true
+  if (blocks.some((it) => !anyFlag.test(it))) return true
   if (lastLine.test(blocks[0]!) && !lastLine.test(last)) return true
   return !text.endsWith('\n') && !lastLine.test(text.slice(text.lastIndexOf('\n') + 1))
 }

@@ -243,8 +243,10 @@ async function killedRestart(): Promise<void> {
 function hasBegunStep(): boolean {
   const state = join(lab.root, '..', 'state')
   const files = existsSync(state) ? readdirSync(state, { recursive: true, encoding: 'utf8' }) : []
+  // a run begins in a folder `.new`, which is renamed meanwhile
   return files.some(
-    (file) => file.endsWith('journal.jsonl') && readFileSync(join(state, file), 'utf8').includes('"event":"intent"'),
+    (file) =>
+      /(?<!\.new)\/journal\.jsonl$/.test(file) && readFileSync(join(state, file), 'utf8').includes('"event":"intent"'),
   )
 }
 

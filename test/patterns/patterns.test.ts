@@ -74,7 +74,7 @@ test('patterns of texts pass what eslint.config.js asks of those in src/', () =>
 test('what takes the square of its length is found, and what has no end', { timeout: 120_000 }, () => {
   const texts = ['/\\s+$/', '/<[^>]*>/g', '/^(a|a)*$/', '/https?:.*!/s', '/^(?:0*\\d{1,4},)*$/', '/(?<!\\s)\\s+$/']
   const found = sitesOf('src/it.ts', texts.map((text) => `use(${text})`).join('\n')).filter(
-    ({ pattern }) => slowAttacks(pattern!, 1000).length > 0,
+    ({ pattern }) => slowAttacks(pattern!, 400).length > 0,
   )
   expect(found.map(({ text }) => text)).toEqual(texts.slice(0, 5))
 })
