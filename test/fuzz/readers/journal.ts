@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runFolder } from '../../../src/adapters/run-folder.ts'
+import { isRunName } from '../../../src/core/run.ts'
 import type { RunHistory, RunRecord } from '../../../src/core/run.ts'
 import { parseEvents, parseRecord } from '../../../src/core/run-record.ts'
 import { isUnfinished, progressOf, runState } from '../../../src/core/run-state.ts'
@@ -56,9 +57,12 @@ export const journal: Reader = {
 
     async function fromFolder(text: string, name: string): Promise<RunHistory> {
       const [head = '', ...lines] = text.split('\n')
-      await mkdir(join(folder, name), { recursive: true })
-      await writeFile(join(folder, name, 'run.json'), head)
-      await writeFile(join(folder, name, 'journal.jsonl'), lines.join('\n'))
+      // no folder can have a name that is much longer than that of a run
+      if (isRunName(name)) {
+        await mkdir(join(folder, name), { recursive: true })
+        await writeFile(join(folder, name, 'run.json'), head)
+        await writeFile(join(folder, name, 'journal.jsonl'), lines.join('\n'))
+      }
       return store.read(name)
     }
 
