@@ -22,7 +22,7 @@ type Processors = readonly (readonly string[])[]
  */
 export function parseCpuinfo(text: string): string[][] {
   if (isCutShort(text)) return []
-  // a machine has hundreds of processors, and all say the same
+  // a machine may have hundreds of processors, and nearly all say the same
   const lines = new Set(Array.from(text.matchAll(/^flags[ \t]*:(.*)$/gm), ([, value]) => value!))
   const flags = [...lines].map((line) => line.split(/\s+/).filter(Boolean))
   return [...new Map(flags.map((own) => [own.join(' '), own])).values()]

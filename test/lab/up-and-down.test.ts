@@ -242,12 +242,15 @@ async function killedRestart(): Promise<void> {
 /** Before that, nothing was done that would have to be undone. */
 function hasBegunStep(): boolean {
   const state = join(lab.root, '..', 'state')
-  const files = existsSync(state) ? readdirSync(state, { recursive: true, encoding: 'utf8' }) : []
-  // a run begins in a folder `.new`, which is renamed meanwhile
-  return files.some(
-    (file) =>
-      /(?<!\.new)\/journal\.jsonl$/.test(file) && readFileSync(join(state, file), 'utf8').includes('"event":"intent"'),
-  )
+  try {
+    return readdirSync(state, { recursive: true, encoding: 'utf8' }).some(
+      (file) => file.endsWith('journal.jsonl') && readFileSync(join(state, file), 'utf8').includes('"event":"intent"'),
+    )
+  } catch (error) {
+    // a run begins in a folder `.new`, which is renamed meanwhile
+    if (codeOf(error) !== 'ENOENT') throw error
+    return false
+  }
 }
 
 /** As after a restart of the machine: nothing of it runs, and nobody has called `lab down`. */

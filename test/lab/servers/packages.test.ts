@@ -107,6 +107,11 @@ describe('of the plugins of a broker', () => {
   test.each([
     ['it is not known what one needs', { 'jose-1.11.1': '{application, jose}' }, ['rabbitmq_management']],
     ['a named one is missing', {}, ['rabbitmq_shovel']],
+    [
+      'a list is not read to its end',
+      { 'jose-1.11.1': '{application, jose, [{applications, [kernel]}, {included_applications, [crypto|[base64]]}]}.' },
+      ['rabbitmq_management'],
+    ],
   ])('all stay if %s', async (_, changed, named) => {
     const folder = await plugins(changed)
     await removeOtherPlugins(folder, named)

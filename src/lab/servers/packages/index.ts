@@ -103,11 +103,12 @@ async function obtainRabbitmq(
   }
 }
 
-/** Returns the applications that an Erlang application names as needed in its `.app` file; null: it names none. */
+/** Returns the applications that an Erlang application names as needed in its `.app` file; null: it cannot be told. */
 function neededIn(text: string): string[] | null {
-  const terms = text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '""').replaceAll(/%.*/g, '')
+  const terms = text.replaceAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '""').replaceAll(/%.*/g, '')
   const lists = [...terms.matchAll(/\{(\w*applications),\s*\[([^\][]*)\]/g)]
-  if (!lists.some(([, name]) => name === 'applications')) return null
+  const isAll = lists.length === [...terms.matchAll(/applications\b/g)].length
+  if (!isAll || !lists.some(([, name]) => name === 'applications')) return null
   return lists.flatMap(([, , names]) => names!.split(',').map((it) => it.replaceAll(/[\s']/g, '')))
 }
 
