@@ -98,10 +98,11 @@ function slowAttacks(pattern: RegExp, hangMs?: number): string[] {
     return [`${endless?.shown ?? 'several attacks together'}: no end`]
   }
   // what takes the square of its length shows at a little already
-  const slowest = attacksOn(pattern)
-    .map((attack) => ({ attack, took: wallMs(task(pattern, attack)(1000)) }))
-    .sort((one, other) => other.took - one.took)
-    .slice(0, isCampaign ? undefined : 4)
+  const tried: { attack: Attack; took: number }[] = []
+  const tryAll = (): void =>
+    attacksOn(pattern).forEach((attack) => tried.push({ attack, took: wallMs(task(pattern, attack)(1000)) }))
+  if (onceMs(tryAll, hangMs) === null) return ['several attacks together, of 1000 characters each: no end']
+  const slowest = tried.sort((one, other) => other.took - one.took).slice(0, isCampaign ? undefined : 4)
   const small: { attack: Attack; took: number }[] = []
   for (const { attack } of slowest) {
     const took = calmMs(task(pattern, attack)(5000), hangMs)
